@@ -1,0 +1,72 @@
+"""The `discoparse` command: a thin layer of subcommands, each in a module of its own that is imported when called."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from discoparse import __version__
+from discoparse.errors import DiscoparseError, UsageError
+
+# Name of the subcommand (and of its module) and its one line in `discoparse --help`.
+COMMANDS = {
+    "convert": "Convert treebanks between formats, and transform their trees.",
+    "prepare": "Make the train, dev and test sets of a published treebank.",
+    "validate": "List every problem of treebank files.",
+    "stats": "Count what is in a treebank.",
+    "draw": "Draw trees as text, SVG or TikZ.",
+    "evaluate": "Score predicted trees against gold trees.",
+    "derive": "Show the derivation of a tree, step by step.",
+    "train": "Train a parser on a treebank.",
+    "parse": "Parse text.",
+    "models": "List the models, or show the card of one.",
+    "benchmark": "Measure the speed of training and parsing.",
+    "experiment": "Reproduce the paper's tables and figures on a treebank.",
+}
+
+
+class LazyGroup(click.Group):
+    """Imports a subcommand only when it runs, so that `discoparse draw` never waits for PyTorch."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"discoparse.cli.{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="discoparse")
+def cli() -> None:
+    """Discontinuous constituency parsing: read treebanks, train, parse, evaluate, draw."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line: status 0, 1 for a problem in the data, 2 for wrong use; never a traceback for either."""
+    try:
+        status = cli.main(arguments, standalone_mode=False)
+        sys.exit(status if isinstance(status, int) else 0)
+    except click.exceptions.Abort:
+        click.echo("discoparse: interrupted", err=True)
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except UsageError as error:
+        click.echo(f"discoparse: {error}", err=True)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader went away, as in `discoparse draw … | head`
+        sys.exit(0)
+    except (DiscoparseError, OSError) as error:
+        click.echo(f"discoparse: {error}", err=True)
+        sys.exit(1)

@@ -1,0 +1,39 @@
+"""The errors users see: what is wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class DiscoparseError(Exception):
+    """Something is wrong with the data; the command line prints it and exits with status 1."""
+
+
+class UsageError(DiscoparseError):
+    """The program was called wrongly; the command line exits with status 2."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One defect of a treebank file: where it is and, in a sentence, what it is."""
+
+    message: str
+    file: str | None = None
+    line: int | None = None
+    sentence: str | None = None
+
+    def __str__(self) -> str:
+        place = self.file or "<input>"
+        if self.line is not None:
+            place += f":{self.line}"
+        if self.sentence is not None:
+            place += f": sentence {self.sentence}"
+        return f"{place}: {self.message}"
+
+
+class TreebankError(DiscoparseError):
+    """A treebank file could not be read as what it claims to be."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem

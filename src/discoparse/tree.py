@@ -1,0 +1,296 @@
+"""A discontinuous constituency tree: words, tags, labelled nodes, and what can be asked of them.
+
+Leaves are token indexes, inner nodes are `Node` objects; the yield of a node is a set of token indexes that need
+not be contiguous. Children always stand in the order of their first token (`Tree.sort`), so that equal trees are
+equal whatever the order in which a file listed them. All traversals are iterative: depth is not limited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+ROOT = "ROOT"  # label of the virtual root, as in disco-dop's files
+
+Constituent = tuple[str, frozenset[int]]  # the paper's instantiated constituent (X, s), Section 2.1
+
+
+@dataclass(slots=True)
+class Token:
+    """A word of the sentence, with whatever the treebank says about it."""
+
+    word: str
+    tag: str
+    lemma: str | None = None
+    morph: str | None = None
+    edge: str | None = None  # label of the edge to the parent (grammatical function)
+    features: dict[str, str] = field(default_factory=dict)  # further attributes of the source format
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A labelled constituent; children are nodes or, for leaves, token indexes. Compared by identity."""
+
+    label: str
+    children: list[Node | int]
+    edge: str | None = None
+    morph: str | None = None
+    features: dict[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Node {self.label}, {len(self.children)} children>"
+
+
+@dataclass(slots=True, eq=False)
+class SecondaryEdge:
+    """An edge beside the tree: `child` has `parent` as a further parent (Tiger's secedge, Alpino's co-index)."""
+
+    child: Node | int
+    parent: Node | int
+    label: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Tree:
+    """A sentence and its tree.
+
+    >>> tree = Tree.from_constituents(
+    ...     [Token("what", "WP"), Token("to", "TO"), Token("do", "VB")],
+    ...     [("S", {0, 1, 2}), ("VP", {0, 2})])
+    >>> print(tree)
+    (S (VP (WP 0=what) (VB 2=do)) (TO 1=to))
+    >>> tree.is_discontinuous, tree.gap_degree, tree.block_degree
+    (True, 1, 2)
+    """
+
+    tokens: list[Token]
+    root: Node
+    id: str | None = None
+    comments: list[str] = field(default_factory=list)
+    secondary_edges: list[SecondaryEdge] = field(default_factory=list)
+
+    # -- construction -------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_constituents(
+        cls, tokens: Sequence[Token], constituents: Iterable[tuple[str, Iterable[int]]], root: str = ROOT
+    ) -> Tree:
+        """The tree over `tokens` whose nodes are `constituents`, in any order; nodes of one yield stand in the
+        order given, the first on top. A `root` node is added when no constituent covers the whole sentence."""
+        spans = [(label, frozenset(s)) for label, s in constituents]
+        everything = frozenset(range(len(tokens)))
+        if not any(s == everything for _, s in spans):
+            spans.append((root, everything))
+        spans.sort(key=lambda c: -len(c[1]))  # stable: equal yields keep their order
+        top: Node | None = None
+        owner: list[Node | None] = [None] * len(tokens)  # the smallest node so far over each token
+        for label, s in spans:
+            if not s or not s <= everything:
+                raise ValueError(f"constituent {label} {sorted(s)} does not lie in a sentence of {len(tokens)} tokens")
+            node = Node(label, [])
+            parents = {id(owner[i]): owner[i] for i in s}
+            if len(parents) != 1:
+                raise ValueError(f"constituent {label} {sorted(s)} overlaps another without containing it")
+            (parent,) = parents.values()
+            if parent is None:
+                top = node
+            else:
+                parent.children.append(node)
+            for i in s:
+                owner[i] = node
+        assert top is not None
+        for i, lowest in enumerate(owner):
+            assert lowest is not None
+            lowest.children.append(i)
+        tree = cls(list(tokens), top)
+        tree.sort()
+        return tree
+
+    def copy(self) -> Tree:
+        """A deep copy, secondary edges included."""
+        twins: dict[int, Node] = {}
+        for node in self.postorder():
+            children = [twins[id(c)] if isinstance(c, Node) else c for c in node.children]
+            twins[id(node)] = Node(node.label, children, node.edge, node.morph, dict(node.features))
+
+        def twin(end: Node | int) -> Node | int:
+            return twins[id(end)] if isinstance(end, Node) else end
+
+        return Tree(
+            [Token(t.word, t.tag, t.lemma, t.morph, t.edge, dict(t.features)) for t in self.tokens],
+            twins[id(self.root)],
+            self.id,
+            list(self.comments),
+            [SecondaryEdge(twin(e.child), twin(e.parent), e.label) for e in self.secondary_edges],
+        )
+
+    def sort(self) -> None:
+        """Put the children of every node in the order of their first token."""
+        first: dict[int, int] = {}
+
+        def key(child: Node | int) -> int:
+            return child if isinstance(child, int) else first[id(child)]
+
+        for node in self.postorder():
+            if len(node.children) > 1:
+                node.children.sort(key=key)
+            first[id(node)] = key(node.children[0])
+
+    # -- traversal and yields -----------------------------------------------------------------------------------
+
+    def preorder(self) -> Iterator[Node]:
+        """All nodes, parents before children, left to right."""
+        stack = [self.root]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(c for c in reversed(node.children) if not isinstance(c, int))
+
+    def postorder(self) -> Iterator[Node]:
+        """All nodes, children before parents, left to right."""
+        order: list[Node] = []
+        stack = [self.root]
+        while stack:
+            node = stack.pop()
+            order.append(node)
+            stack.extend(c for c in node.children if not isinstance(c, int))
+        return reversed(order)
+
+    def masks(self) -> dict[Node, int]:
+        """The yield of every node as a bit mask: bit i is token i. Children come before their parents."""
+        masks: dict[Node, int] = {}
+        for node in self.postorder():
+            mask = 0
+            for child in node.children:
+                mask |= 1 << child if isinstance(child, int) else masks[child]
+            masks[node] = mask
+        return masks
+
+    def yields(self) -> dict[Node, frozenset[int]]:
+        """The yield of every node as a set of token indexes."""
+        return {node: frozenset(indexes(mask)) for node, mask in self.masks().items()}
+
+    def parents(self) -> dict[Node | int, Node]:
+        """The parent of every node and every token index; the root has none."""
+        return {child: node for node in self.preorder() for child in node.children}
+
+    def constituents(self) -> list[Constituent]:
+        """Label and yield of every node, parents before children; unary chains from the top down."""
+        yields = self.yields()
+        return [(node.label, yields[node]) for node in self.preorder()]
+
+    # -- discontinuity ------------------------------------------------------------------------------------------
+
+    @property
+    def gap_degree(self) -> int:
+        """The largest number of gaps in a yield."""
+        return max(gap_count(mask) for mask in self.masks().values())
+
+    @property
+    def block_degree(self) -> int:
+        """The largest number of contiguous blocks in a yield: gap degree plus one (LCFRS fan-out)."""
+        return self.gap_degree + 1
+
+    @property
+    def is_discontinuous(self) -> bool:
+        """Whether some yield has a gap."""
+        return any(gap_count(mask) for mask in self.masks().values())
+
+    @property
+    def is_well_nested(self) -> bool:
+        """Whether no two disjoint yields interleave as a … b … a … b."""
+        masks = [m for m in set(self.masks().values()) if gap_count(m)]
+        return not any(
+            a & b == 0 and _interleave(a, b) for k, a in enumerate(masks) for b in masks[k + 1 :]
+        )
+
+    # -- the rest -----------------------------------------------------------------------------------------------
+
+    @property
+    def words(self) -> list[str]:
+        return [token.word for token in self.tokens]
+
+    @property
+    def tags(self) -> list[str]:
+        return [token.tag for token in self.tokens]
+
+    def __len__(self) -> int:
+        """Number of tokens."""
+        return len(self.tokens)
+
+    def key(self) -> tuple[object, ...]:
+        """Everything that two equal trees share, as comparable data (children in canonical order)."""
+        numbers = {node: k for k, node in enumerate(self.preorder())}
+
+        def name(end: Node | int) -> tuple[str, int]:
+            return ("token", end) if isinstance(end, int) else ("node", numbers[end])
+
+        nodes = tuple(
+            (n.label, n.edge, n.morph, tuple(sorted(n.features.items())), tuple(name(c) for c in n.children))
+            for n in numbers
+        )
+        tokens = tuple(
+            (t.word, t.tag, t.lemma, t.morph, t.edge, tuple(sorted(t.features.items()))) for t in self.tokens
+        )
+        edges = tuple(sorted((name(e.child), name(e.parent), e.label or "") for e in self.secondary_edges))
+        return (self.id, tuple(self.comments), tokens, nodes, edges)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tree) and self.key() == other.key()
+
+    def __hash__(self) -> int:
+        return hash(self.key())
+
+    def __str__(self) -> str:
+        from discoparse.treebank.discbracket import format_tree
+
+        return format_tree(self)
+
+    def _repr_svg_(self) -> str:
+        """The picture that a notebook shows."""
+        from discoparse.drawing import draw_svg
+
+        return draw_svg(self)
+
+
+def indexes(mask: int) -> list[int]:
+    """The token indexes in a bit mask, in order.
+
+    >>> indexes(0b1001)
+    [0, 3]
+    """
+    found = []
+    while mask:
+        low = mask & -mask
+        found.append(low.bit_length() - 1)
+        mask ^= low
+    return found
+
+
+def gap_count(mask: int) -> int:
+    """The number of gaps in a yield.
+
+    >>> gap_count(0b1011001), gap_count(0b1110)
+    (2, 0)
+    """
+    return (mask & ~(mask << 1)).bit_count() - 1  # starts of blocks, less one
+
+
+def gap_tokens(s: Iterable[int]) -> list[int]:
+    """The paper's gap of s: the tokens between its ends that are not in it (Section 3.2).
+
+    >>> gap_tokens({1, 5, 6})
+    [2, 3, 4]
+    """
+    members = set(s)
+    return [i for i in range(min(members), max(members)) if i not in members]
+
+
+def _interleave(a: int, b: int) -> bool:
+    """Whether tokens of disjoint a and b alternate at least a b a b (or b a b a)."""
+    turns, last = 0, None
+    for i in indexes(a | b):
+        owner = a >> i & 1
+        if owner != last:
+            turns, last = turns + 1, owner
+    return turns > 3
