@@ -1,0 +1,92 @@
+"""Scores of function tags (the SBJ of NP-SBJ, or the edge labels of a format) on correct constituents."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from discoparse.evaluation.brackets import Bracket, function_tags, is_discontinuous, split_label
+from discoparse.evaluation.parameters import Parameters
+from discoparse.evaluation.result import Result, ScoredSentence, f1_score
+from discoparse.tree import Tree
+
+Function = tuple[Bracket, str]
+
+
+class FunctionScores(NamedTuple):
+    """F1 of the function tags, None where no prediction has one; `disc` beside the discontinuous score."""
+
+    all: float | None
+    disc: float | None
+
+
+def score_functions(result: Result) -> dict[str, FunctionScores]:
+    """The scores over all sentences (`all`) and those up to the cutoff (`cutoff`).
+
+    As in the reference, a tag counts where its constituent is a bracket of the other tree, or its token has
+    the other tree's part of speech; the discontinuous score has fewer constituents but the same tokens.
+    """
+    if not any(s.predicted is not None and _has_functions(s.predicted) for s in result.sentences):
+        return dict.fromkeys(("all", "cutoff"), FunctionScores(None, None))
+    rows = [_count(sentence, result.parameters) for sentence in result.sentences]
+    counts = np.array(rows, dtype=np.int64)  # [sentence, all or disc, matched or gold or predicted]
+    parts = {"all": counts, "cutoff": counts[result.within_cutoff]}
+    return {
+        name: FunctionScores(*(f1_score(*total) for total in part.sum(axis=0).tolist()))
+        for name, part in parts.items()
+    }
+
+
+def _has_functions(tree: Tree) -> bool:
+    return any(function_tags(t.edge) or split_label(t.tag)[1] for t in tree.tokens) or any(
+        function_tags(n.edge) or split_label(n.label)[1] for n in tree.preorder()
+    )
+
+
+def _count(sentence: ScoredSentence, parameters: Parameters) -> list[tuple[int, int, int]]:
+    """Matched, gold and predicted functions of a sentence, for the whole and for the discontinuous score."""
+    if sentence.predicted is None:
+        return [(0, 0, 0), (0, 0, 0)]
+    gold_tags = _tags(sentence.gold, sentence.gold_bits)
+    predicted_tags = _tags(sentence.predicted, sentence.predicted_bits)
+    found = []
+    for disc in (False, True):
+        brackets = [
+            {b for b in side if not disc or is_discontinuous(b[1])}
+            for side in (sentence.gold_brackets, sentence.predicted_brackets)
+        ]
+        gold = Counter(_functions(sentence.gold, sentence.gold_bits, brackets[1], predicted_tags, parameters))
+        predicted = Counter(
+            _functions(sentence.predicted, sentence.predicted_bits, brackets[0], gold_tags, parameters)
+        )
+        found.append((sum((gold & predicted).values()), sum(gold.values()), sum(predicted.values())))
+    return found
+
+
+def _tags(tree: Tree, bits: Sequence[int]) -> dict[int, str]:
+    return {bit: split_label(token.tag)[0] for token, bit in zip(tree.tokens, bits, strict=True) if bit}
+
+
+def _functions(
+    tree: Tree, bits: Sequence[int], others: Collection[Bracket], tags: dict[int, str], parameters: Parameters
+) -> Iterator[Function]:
+    """The functions of one tree's constituents and tokens that the other tree has too."""
+    equal = parameters.equal_labels
+    for token, bit in zip(tree.tokens, bits, strict=True):
+        category, functions = split_label(token.tag)
+        bracket = (equal.get(category, category), bit)
+        if bit and (bracket in others or tags[bit] == bracket[0]):
+            yield from ((bracket, function) for function in function_tags(token.edge) or functions)
+    masks: dict[object, int] = {}
+    for node in tree.postorder():
+        mask = 0
+        for child in node.children:
+            mask |= bits[child] if isinstance(child, int) else masks[child]
+        masks[node] = mask
+        category, functions = split_label(node.label)
+        bracket = (category if node is tree.root else equal.get(category, category), mask)
+        if bracket in others:
+            yield from ((bracket, function) for function in function_tags(node.edge) or functions)

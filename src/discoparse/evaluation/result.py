@@ -1,0 +1,212 @@
+"""What an evaluation found: counts for every sentence, and the scores made from their sums."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discoparse.evaluation.brackets import Bracket
+from discoparse.evaluation.parameters import Parameters
+from discoparse.tree import Tree
+
+
+class Counts(NamedTuple):
+    """The counts of one sentence, or sums of them; `disc_…` are of discontinuous brackets only."""
+
+    gold: int
+    predicted: int
+    matched: int
+    gold_distinct: int  # disco-dop prints these as numbers of brackets, though it scores doubled ones twice
+    predicted_distinct: int
+    exact: int  # sentences whose brackets are all right
+    disc_gold: int
+    disc_predicted: int
+    disc_matched: int
+    disc_gold_distinct: int
+    disc_predicted_distinct: int
+    disc_exact: int
+    disc_sentences: int  # sentences with a discontinuous bracket on either side
+    tokens: int  # that were kept
+    correct_tags: int
+    length: int  # of the gold sentence, punctuation included; summed it is the number of tokens
+
+
+class ScoredSentence(NamedTuple):
+    """A gold tree, its prediction, and what was compared."""
+
+    number: int  # counted from 0
+    gold: Tree
+    predicted: Tree | None
+    gold_bits: Sequence[int]  # the bit of every gold token in the masks of the brackets, 0 for a deleted one
+    predicted_bits: Sequence[int]
+    gold_brackets: list[Bracket]  # children before parents
+    predicted_brackets: list[Bracket]
+    counts: Counts
+
+    @property
+    def wrong(self) -> int:
+        """Gold brackets missed plus brackets predicted in error."""
+        return self.counts.gold + self.counts.predicted - 2 * self.counts.matched
+
+
+@dataclass(frozen=True)
+class BracketScores:
+    """Scores over a set of brackets, as percentages; None where there is nothing to divide by.
+
+    >>> scores = BracketScores(2, exact=1, gold=4, predicted=5, matched=3, gold_distinct=4, predicted_distinct=5)
+    >>> scores.recall, scores.precision, round(scores.f1, 2), scores.exact_match
+    (75.0, 60.0, 66.67, 50.0)
+    """
+
+    sentences: int
+    exact: int
+    gold: int
+    predicted: int
+    matched: int
+    gold_distinct: int
+    predicted_distinct: int
+
+    @property
+    def precision(self) -> float | None:
+        return percentage(self.matched, self.predicted)
+
+    @property
+    def recall(self) -> float | None:
+        return percentage(self.matched, self.gold)
+
+    @property
+    def f1(self) -> float | None:
+        """None also where precision or recall is 0, as in the reference."""
+        return f1_score(self.matched, self.gold, self.predicted)
+
+    @property
+    def exact_match(self) -> float | None:
+        return percentage(self.exact, self.sentences)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The scores under the names that `--json` prints."""
+        return {
+            "sentences": self.sentences,
+            "precision": self.precision,
+            "recall": self.recall,
+            "f1": self.f1,
+            "exact_match": self.exact_match,
+            "brackets": {
+                "gold": self.gold,
+                "predicted": self.predicted,
+                "matched": self.matched,
+                "gold_distinct": self.gold_distinct,
+                "predicted_distinct": self.predicted_distinct,
+            },
+        }
+
+
+@dataclass(frozen=True)
+class Scores(BracketScores):
+    """Scores over all brackets of some sentences, with those over the discontinuous ones in `disc`."""
+
+    longest: int
+    tokens: int
+    correct_tags: int
+    disc: BracketScores
+
+    @property
+    def pos_accuracy(self) -> float | None:
+        return percentage(self.correct_tags, self.tokens)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            **super().as_dict(),
+            "pos_accuracy": self.pos_accuracy,
+            "longest_sentence": self.longest,
+            "tokens": {"scored": self.tokens, "correct_tags": self.correct_tags},
+            "disc": self.disc.as_dict(),
+        }
+
+
+class Result:
+    """The result of `evaluate`: `all` and `cutoff` have the figures, `sentences` what they were made of."""
+
+    def __init__(self, sentences: list[ScoredSentence], parameters: Parameters) -> None:
+        self.sentences = sentences
+        self.parameters = parameters
+        rows = [sentence.counts for sentence in sentences]
+        self.counts = np.array(rows, dtype=np.int64).reshape(-1, len(Counts._fields))  # [sentence, count]
+
+    @cached_property
+    def all(self) -> Scores:
+        """Scores over all sentences."""
+        return summarise(self.counts)
+
+    @cached_property
+    def cutoff(self) -> Scores:
+        """Scores over the sentences up to the cutoff length."""
+        return summarise(self.counts[self.within_cutoff])
+
+    @cached_property
+    def within_cutoff(self) -> np.ndarray:
+        """Which sentences are up to the cutoff length."""
+        short: np.ndarray = self.counts[:, Counts._fields.index("length")] <= self.parameters.cutoff
+        return short
+
+    @property
+    def missing(self) -> int:
+        """The number of sentences without a prediction, scored as empty."""
+        return sum(sentence.predicted is None for sentence in self.sentences)
+
+    def column(self, name: str) -> np.ndarray:
+        """One of the `Counts` of every sentence."""
+        column: np.ndarray = self.counts[:, Counts._fields.index(name)]
+        return column
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything in `all` and `cutoff`, for JSON."""
+        from discoparse.evaluation.functions import score_functions
+
+        figures = {"all": self.all.as_dict(), "cutoff": self.cutoff.as_dict()}
+        for name, functions in score_functions(self).items():
+            figures[name]["function_tags"] = functions.all
+            figures[name]["disc"]["function_tags"] = functions.disc
+        return {**figures, "cutoff_length": self.parameters.cutoff, "missing": self.missing}
+
+
+def summarise(counts: np.ndarray) -> Scores:
+    """Scores from the rows of some sentences."""
+    total = Counts._make(counts.sum(axis=0).tolist())
+    longest = int(counts[:, Counts._fields.index("length")].max(initial=0))
+    disc = BracketScores(
+        sentences=total.disc_sentences,
+        exact=total.disc_exact,
+        gold=total.disc_gold,
+        predicted=total.disc_predicted,
+        matched=total.disc_matched,
+        gold_distinct=total.disc_gold_distinct,
+        predicted_distinct=total.disc_predicted_distinct,
+    )
+    return Scores(
+        sentences=len(counts),
+        exact=total.exact,
+        gold=total.gold,
+        predicted=total.predicted,
+        matched=total.matched,
+        gold_distinct=total.gold_distinct,
+        predicted_distinct=total.predicted_distinct,
+        longest=longest,
+        tokens=total.tokens,
+        correct_tags=total.correct_tags,
+        disc=disc,
+    )
+
+
+def percentage(part: int, whole: int) -> float | None:
+    """100 part / whole, None over nothing."""
+    return 100 * part / whole if whole else None
+
+
+def f1_score(matched: int, gold: int, predicted: int) -> float | None:
+    """The harmonic mean of precision and recall as a percentage, None where nothing matches."""
+    return 200 * matched / (gold + predicted) if matched else None
