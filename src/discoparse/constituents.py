@@ -49,7 +49,7 @@ class Nesting:
         sentence = largest_first[0][1]
         self.length = len(sentence)
         if min(sentence) != 0 or max(sentence) != self.length - 1:
-            raise ConstituentError(f"no constituent covers the whole sentence; {_show(largest_first[0])} does not")
+            raise ConstituentError(f"{_show(largest_first[0])} is the largest: none is the whole sentence")
         self.labels = [label for label, _ in largest_first]
         self.yields = [s for _, s in largest_first]
         self.parents: list[int | None] = [None]
