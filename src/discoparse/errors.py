@@ -13,6 +13,10 @@ class UsageError(DiscoparseError):
     """The program was called wrongly; the command line exits with status 2."""
 
 
+class TreebankWarning(UserWarning):
+    """Something of a treebank was left out, or cannot be held by a format; shown where nobody asked for a report."""
+
+
 @dataclass(frozen=True)
 class Problem:
     """One defect of a treebank file: where it is and, in a sentence, what it is."""

@@ -1,67 +1,55 @@
-"""disco-dop's bracket format: one tree a line, leaves are `index=word`, a comment may follow a TAB."""
+"""disco-dop's bracket format: one tree a line, leaves are `index=word`, comments may follow a TAB."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
-from discoparse.errors import Problem, TreebankError
 from discoparse.tree import Node, Token, Tree
+from discoparse.treebank.brackets import SPACE, escape, note_changes, parse_brackets, pieces, unescape
+from discoparse.treebank.capacity import note_losses
+from discoparse.treebank.report import Defect, Reading, Report, bad_bytes
 
-# An opening bracket with its label, a leaf with the bracket that closes it, or a closing bracket.
-_PIECE = re.compile(r"\(([^\s()]*)\s*|([^\s()]+)\s*\)\s*|(\))\s*|(\S)")
+HOLDS = frozenset({"comments"})
 
 
 def parse_tree(line: str) -> Tree:
-    """Read one line.
+    """Read one line; raises ValueError when it is no tree.
 
     >>> parse_tree("(S (VP (VB 0=is) (JJ 2==)) (NN 1=#LRB#))\\ta comment").words
     ['is', '(', '=']
     """
-    text, _, comment = line.rstrip("\r\n").partition("\t")
-    stack: list[Node] = []
+    text, tab, rest = line.rstrip("\r\n").partition("\t")
     leaves: dict[int, Token] = {}
-    root: Node | None = None
-    for match in _PIECE.finditer(text):
-        label, leaf, close, other = match.groups()
-        if root is not None:
-            raise ValueError(f"text after the tree is complete: {text[match.start():][:20]!r}")
-        if label is not None:
-            stack.append(Node(unescape(label, tag=False), []))
-        elif leaf is not None and stack:
-            number, equals, word = leaf.partition("=")
-            if not equals or not number.isdecimal():
-                raise ValueError(f"leaf {leaf!r} is not of the form index=word")
-            preterminal = stack.pop()
-            if preterminal.children or not stack:
-                raise ValueError(f"leaf {leaf!r} must stand alone under a part-of-speech tag inside the tree")
-            index = int(number)
-            if index in leaves:
-                raise ValueError(f"token index {index} is used twice")
-            leaves[index] = Token(unescape(word, tag=False), unescape(preterminal.label, tag=True))
-            stack[-1].children.append(index)
-        elif close is not None and stack:
-            node = stack.pop()
-            if not node.children:
-                raise ValueError(f"node {node.label} has no children")
-            if stack:
-                stack[-1].children.append(node)
-            else:
-                root = node
-        else:
-            raise ValueError(f"unexpected {(close or leaf or other)!r} at column {match.start() + 1}")
+
+    def add_leaf(tag: str, leaf: str, depth: int) -> int:
+        number, equals, word = leaf.partition("=")
+        if not equals or not number.isascii() or not number.isdigit() or len(number) > 9:
+            raise ValueError(f"leaf {leaf!r} is not of the form index=word")
+        index = int(number)
+        if index in leaves:
+            raise ValueError(f"token index {index} is used twice")
+        leaves[index] = Token(unescape(word), unescape(tag, tag=True))
+        return index
+
+    found = pieces(text)
+    root, wordless = parse_brackets(found, add_leaf)
     if root is None:
-        raise ValueError("the brackets do not close")
-    if sorted(leaves) != list(range(len(leaves))):
+        raise ValueError("no tree")
+    surplus = next(found, None)
+    if surplus is not None:
+        raise ValueError(f"text after the tree is complete: {text[surplus.start() :][:20]!r}")
+    if wordless or not root.children:
+        raise ValueError(f"node {wordless[0] if wordless else root.label} has no children")
+    if max(leaves) != len(leaves) - 1:
         missing = next(i for i in range(len(leaves)) if i not in leaves)
         raise ValueError(f"token index {missing} is missing")
-    tree = Tree([leaves[i] for i in range(len(leaves))], root, comments=[comment] if comment else [])
+    tree = Tree([leaves[i] for i in range(len(leaves))], root, comments=rest.split("\t") if tab else [])
     tree.sort()
     return tree
 
 
 def format_tree(tree: Tree) -> str:
-    """One line without its end; the inverse of `parse_tree`."""
+    """One line without its end; the inverse of `parse_tree`, but for white space inside words (`_`)."""
     pieces: list[str] = []
     stack: list[Node | int | None] = [tree.root]  # None closes a bracket
     while stack:
@@ -73,38 +61,44 @@ def format_tree(tree: Tree) -> str:
             pieces.append(" ")
         if isinstance(item, int):
             token = tree.tokens[item]
-            pieces.append(f"({escape(token.tag, tag=True)} {item}={escape(token.word, tag=False)})")
+            pieces.append(f"({escape(token.tag, tag=True)} {item}={escape(token.word)})")
         else:
-            pieces.append(f"({escape(item.label, tag=False)}")
+            pieces.append(f"({escape(item.label)}")
             stack.append(None)
             stack.extend(reversed(item.children))
-    comment = "\t" + " ".join(tree.comments) if tree.comments else ""
-    return "".join(pieces) + comment
+    return "\t".join(["".join(pieces), *(_one_line(comment) for comment in tree.comments)])
 
 
-def escape(text: str, tag: bool) -> str:
-    """Hide brackets: `$(` becomes `$[` as in disco-dop's files, others `#LRB#` and `#RRB#`."""
-    if tag and text == "$(":
-        return "$["
-    if "(" in text or ")" in text:
-        return text.replace("(", "#LRB#").replace(")", "#RRB#")
-    return text
+def _one_line(comment: str) -> str:
+    return comment.translate({ord(c): " " for c in "\t\r\n"})
 
 
-def unescape(text: str, tag: bool) -> str:
-    """The inverse of `escape`; `-LRB-` stays the word that the Penn Treebank writes."""
-    if tag and text == "$[":
-        return "$("
-    if "#" in text:
-        return text.replace("#LRB#", "(").replace("#RRB#", ")")
-    return text
+def read(stream: Iterable[str], reading: Reading) -> Iterator[Tree]:
+    """The trees of a file; blank lines are passed over."""
+    for number, line in enumerate(stream, 1):
+        if not line.strip(SPACE):
+            continue
+        reading.sentence(None, number)
+        damaged = bad_bytes(line, number)
+        try:
+            tree = parse_tree(line)
+        except ValueError as error:
+            hint = "" if line.endswith("\n") else " (the file may be cut off)"
+            reading.accept([d for d in (damaged, Defect(str(error) + hint, number)) if d])
+        else:
+            if damaged is None or reading.accept([damaged]):
+                yield tree
 
 
-def read(lines: Iterable[str], file: str | None = None) -> Iterator[Tree]:
-    """Trees from lines; blank lines are passed over."""
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                yield parse_tree(line)
-            except ValueError as error:
-                raise TreebankError(Problem(str(error), file, number)) from None
+def write(trees: Iterable[Tree], report: Report) -> Iterator[str]:
+    """One line a tree."""
+    for tree in trees:
+        note_losses(tree, "discbracket", HOLDS, report)
+        for token in tree.tokens:
+            note_changes(token.word, False, "discbracket", report)
+            note_changes(token.tag, True, "discbracket", report)
+        for node in tree.preorder():
+            note_changes(node.label, False, "discbracket", report)
+        if any(_one_line(comment) != comment for comment in tree.comments):
+            report.not_written("discbracket", "tabs and line ends in comments (written as spaces)")
+        yield format_tree(tree) + "\n"

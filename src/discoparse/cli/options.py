@@ -1,0 +1,114 @@
+"""Options that the subcommands share: how treebanks are read and written, and what is told about it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import click
+
+from discoparse.errors import Problem
+from discoparse.tree import Tree
+from discoparse.treebank import FORMATS, ON_ERROR, WRITABLE, Report, read_trees, write_trees
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def tell(message: object) -> None:
+    """A line on standard error."""
+    click.echo(f"discoparse: {message}", err=True)
+
+
+def _tell_problem(problem: Problem) -> None:
+    tell(problem)
+
+
+@dataclass
+class ReadingOptions:
+    """How the user wants treebanks to be read; `trees` opens them."""
+
+    format: str | None = None
+    encoding: str | None = None
+    on_error: str = "fail"
+    lemmas: bool = False
+    report: Report = field(default_factory=lambda: Report(on_problem=_tell_problem))
+
+    def trees(self, paths: str | Iterable[str]) -> Iterator[Tree]:
+        """The trees of files, directories or `-`."""
+        return read_trees(
+            paths,
+            self.format,
+            encoding=self.encoding,
+            on_error=self.on_error,
+            report=self.report,
+            lemmas=self.lemmas,
+        )
+
+
+@dataclass
+class WritingOptions:
+    """How the user wants treebanks to be written; `write` does it."""
+
+    format: str | None = None
+    lemmas: bool = False
+    ids: bool = False
+    report: Report = field(default_factory=Report)
+
+    def write(self, trees: Iterable[Tree], path: str) -> int:
+        """Write trees to a file or `-`; their number."""
+        return write_trees(
+            trees, path, self.format, report=self.report, lemmas=self.lemmas, ids=self.ids
+        )
+
+
+def reading_options(command: Command) -> Command:
+    """Adds --from, --encoding, --on-error and --lemmas; the command gets them as `reading: ReadingOptions`.
+
+    When the command ends, what was left out is told once on standard error.
+    """
+
+    @click.option("--from", "from_", type=click.Choice(list(FORMATS)), help="Format of the input [from its name].")
+    @click.option("--encoding", help="Encoding of the input [UTF-8; XML: as the file declares].")
+    @click.option(
+        "--on-error",
+        type=click.Choice(ON_ERROR),
+        default="fail",
+        show_default=True,
+        help="A bad sentence ends the run, is left out, or is repaired where possible.",
+    )
+    @click.option("--lemmas", is_flag=True, help="Leaves of bracketed input are word-lemma.")
+    @functools.wraps(command)
+    def wrapped(
+        *args: Any, from_: str | None, encoding: str | None, on_error: str, lemmas: bool, **options: Any
+    ) -> Any:
+        reading = ReadingOptions(from_, encoding, on_error, lemmas)
+        try:
+            return command(*args, reading=reading, **options)
+        finally:
+            for message in reading.report.messages():
+                tell(message)
+
+    return wrapped  # type: ignore[return-value]
+
+
+def writing_options(command: Command) -> Command:
+    """Adds --to, --write-lemmas and --ids; the command gets them as `writing: WritingOptions`.
+
+    When the command ends, what the format cannot hold is told once on standard error.
+    """
+
+    @click.option("--to", type=click.Choice(WRITABLE), help="Format of the output [from its name].")
+    @click.option("--write-lemmas", is_flag=True, help="Write leaves of bracketed output as word-lemma.")
+    @click.option("--ids", is_flag=True, help="Write sentence ids into bracketed output as (ID …).")
+    @functools.wraps(command)
+    def wrapped(*args: Any, to: str | None, write_lemmas: bool, ids: bool, **options: Any) -> Any:
+        writing = WritingOptions(to, write_lemmas, ids)
+        try:
+            return command(*args, writing=writing, **options)
+        finally:
+            for message in writing.report.messages():
+                tell(message)
+
+    return wrapped  # type: ignore[return-value]

@@ -1,0 +1,131 @@
+"""What the two bracketed formats share: their syntax, and how brackets hide inside words.
+
+Three spellings of a bracket exist. Files written by disco-dop hide `(` as `#LRB#`: that is syntax, decoded when
+read. The Penn Treebank writes the token `-LRB-`: that is the word as the treebank has it, and it stays. `plain_word`
+is the one place that says which spellings mean the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from discoparse.tree import ROOT, Node
+from discoparse.treebank.report import Report
+
+PENN_BRACKETS = {
+    "-LRB-": "(",
+    "-RRB-": ")",
+    "-LSB-": "[",
+    "-RSB-": "]",
+    "-LCB-": "{",
+    "-RCB-": "}",
+    "#LRB#": "(",
+    "#RRB#": ")",
+}
+_PENN = re.compile("|".join(map(re.escape, PENN_BRACKETS)))
+SPACE = " \t\r\n"  # what separates; other white space, as a no-break space, is part of a word
+_SPACES = re.compile(r"[ \t\r\n]+")
+_HARD = re.compile(r"[() \t\r\n]|#[LR]RB#")
+
+# An opening bracket with its label, a leaf with the bracket that closes it, a closing bracket, or anything else.
+_PIECE = re.compile(
+    r"\(([^ \t\r\n()]*)[ \t\r\n]*|([^ \t\r\n()]+)[ \t\r\n]*\)[ \t\r\n]*|(\))[ \t\r\n]*|([^ \t\r\n()]+)"
+)
+
+
+def plain_word(word: str) -> str:
+    """The word as it stands in running text, whichever way its brackets are spelled.
+
+    >>> [plain_word(word) for word in ["-LRB-", "#RRB#", "a-LSB-1-RSB-", "-LRB"]]
+    ['(', ')', 'a[1]', '-LRB']
+    """
+    return _PENN.sub(lambda found: PENN_BRACKETS[found.group()], word) if "RB" in word or "B-" in word else word
+
+
+def escape(text: str, tag: bool = False) -> str:
+    """Hide brackets: `$(` becomes `$[` as in disco-dop's files, others `#LRB#` and `#RRB#`; spaces become `_`.
+
+    >>> escape("$(", tag=True), escape(":-)"), escape("New York")
+    ('$[', ':-#RRB#', 'New_York')
+    """
+    if tag and text == "$(":
+        return "$["
+    if _HARD.search(text):
+        return _SPACES.sub("_", text.replace("(", "#LRB#").replace(")", "#RRB#"))
+    return text
+
+
+def unescape(text: str, tag: bool = False) -> str:
+    """The inverse of `escape`; `-LRB-` stays the word that the Penn Treebank writes."""
+    if tag and text == "$[":
+        return "$("
+    if "#" in text:
+        return text.replace("#LRB#", "(").replace("#RRB#", ")")
+    return text
+
+
+def note_changes(text: str, tag: bool, format: str, report: Report) -> None:
+    """Tell of text that does not read back as it was written."""
+    if (tag and text == "$[") or (_HARD.search(text) and unescape(escape(text, tag), tag) != text):
+        what = "white space in words or labels (written _)" if _SPACES.search(text) else f"the spelling {text}"
+        report.not_written(format, what)
+
+
+class BracketError(ValueError):
+    """Text that is no tree, and the offset at which that shows."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+def pieces(text: str) -> Iterator[re.Match[str]]:
+    """The brackets, labels and leaves of a text, for `parse_brackets`."""
+    return _PIECE.finditer(text)
+
+
+# Called with the tag, the text of a leaf and the number of brackets around both: the token index, None to drop it.
+AddLeaf = Callable[[str, str, int], "int | None"]
+
+
+def parse_brackets(found: Iterator[re.Match[str]], add_leaf: AddLeaf) -> tuple[Node | None, list[str]]:
+    """The next tree of the pieces of a text (None when there are no more), and the labels of nodes without words.
+
+    Nodes without words are left out of the tree; when nothing is left of it, its root has no children. A tree that
+    is but a word with its tag gets a `ROOT`.
+    """
+    stack: list[Node] = []
+    wordless: list[str] = []
+    match = None
+    for match in found:
+        label, leaf, close, other = match.groups()
+        if label is not None:
+            stack.append(Node(unescape(label), []))
+        elif leaf is not None and stack:
+            preterminal = stack.pop()
+            if preterminal.children:
+                raise BracketError(f"the word {leaf!r} must stand alone under a part-of-speech tag", match.start())
+            try:
+                index = add_leaf(preterminal.label, leaf, len(stack))
+            except ValueError as error:
+                raise BracketError(str(error), match.start()) from None
+            if not stack:
+                return Node(ROOT, [] if index is None else [index]), wordless
+            if index is not None:
+                stack[-1].children.append(index)
+        elif close is not None and stack:
+            node = stack.pop()
+            if not stack:
+                return node, wordless
+            if node.children:
+                stack[-1].children.append(node)
+            else:
+                wordless.append(node.label)
+        elif stack:
+            raise BracketError(f"the word {other!r} must stand alone under a part-of-speech tag", match.start())
+        else:
+            raise BracketError(f"{(close or leaf or other)[:40]!r} stands outside a tree", match.start())
+    if stack:
+        raise BracketError(f"{len(stack)} brackets are not closed", match.start() if match else 0)
+    return None, wordless
