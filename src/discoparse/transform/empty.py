@@ -1,0 +1,56 @@
+"""Empty elements of bracketed treebanks: what counts as one, and trees without them."""
+
+from __future__ import annotations
+
+import re
+
+from discoparse.transform.functions import is_penn_helsinki, join_label, split_label
+from discoparse.transform.prune import remove_tokens
+from discoparse.tree import Node, Token, Tree
+
+EMPTY_TAG = "-NONE-"
+
+# In the Penn-Helsinki treebanks empty elements stand directly in their phrase, `(NP-OB1 *T*-1)`, `(C 0)`, so
+# that the word alone must tell; in the Penn Treebank `0` and `*` are also words.
+_EMPTY_WORD = re.compile(r"0|\*(?:[^*\s]*\*)?(?:-\d+)?")
+_MARKUP_TAGS = frozenset(["CODE", "LB"])  # comments of the annotators, line breaks
+_MARKUP_WORD = re.compile(r"<.*>|\{.*\}")
+
+
+def spell_out_empty(tree: Tree) -> Tree:
+    """The same tree with every empty element as a token tagged `-NONE-` inside its phrase.
+
+    >>> from discoparse.treebank.discbracket import parse_tree
+    >>> print(spell_out_empty(parse_tree("(IP-SUB (NP-SBJ 0=*T*-1) (VBPI 1=er))")))
+    (IP-SUB (NP-SBJ (-NONE- 0=*T*-1)) (VBPI 1=er))
+    """
+    tree = tree.copy()
+    if not is_penn_helsinki(tree):
+        return tree
+    for node in list(tree.preorder()):
+        for k, child in enumerate(node.children):
+            if isinstance(child, int) and _is_unmarked_empty(tree.tokens[child]):
+                token = tree.tokens[child]
+                node.children[k] = Node(token.tag, [child], token.edge)
+                token.tag, token.edge = EMPTY_TAG, None
+    return tree
+
+
+def _is_unmarked_empty(token: Token) -> bool:
+    """Whether a token of a Penn-Helsinki tree is no word: an empty element or markup."""
+    if token.tag == EMPTY_TAG:
+        return False
+    if token.tag in _MARKUP_TAGS or _MARKUP_WORD.fullmatch(token.word):
+        return True
+    return token.lemma is None and _EMPTY_WORD.fullmatch(token.word) is not None
+
+
+def remove_empty(tree: Tree) -> Tree | None:
+    """The tree without empty elements, the phrases that hold nothing else, and the co-indexes in labels;
+    None when no word is left."""
+    tree = spell_out_empty(tree)
+    for node in tree.preorder():
+        label = split_label(node.label)
+        if label.coindex is not None:
+            node.label = join_label(label.category, label.function)
+    return remove_tokens(tree, {i for i, token in enumerate(tree.tokens) if token.tag == EMPTY_TAG})
