@@ -1,0 +1,86 @@
+"""`discoparse convert`: treebanks from one format to another, their trees transformed on the way."""
+
+from __future__ import annotations
+
+import os
+
+import click
+from tqdm import tqdm
+
+from discoparse.cli.options import ReadingOptions, WritingOptions, reading_options, tell, writing_options
+from discoparse.errors import UsageError
+from discoparse.transform.pipeline import FUNCTIONS, PUNCT, TRACES, Outcome, Transforms, transform_trees
+
+SHOWN_WARNINGS = 10
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="IN [IN ...] OUT")
+@reading_options
+@writing_options
+@click.option(
+    "--punct",
+    type=click.Choice(PUNCT),
+    default="keep",
+    show_default=True,
+    help="Move punctuation from the root into phrases, as disco-dop does, or remove it.",
+)
+@click.option(
+    "--functions",
+    type=click.Choice(FUNCTIONS),
+    default="keep",
+    show_default=True,
+    help="Remove edge labels, and function tags from labels (NP-SBJ-1 becomes NP).",
+)
+@click.option(
+    "--traces",
+    type=click.Choice(TRACES),
+    default="keep",
+    show_default=True,
+    help="Reattach what left traces (as in DPTB), remove empty elements, or write traces into gaps.",
+)
+@click.option("--root", metavar="LABEL", help="Give every tree a root of this label.")
+@click.option("--binarize", is_flag=True, help="Make trees binary; added nodes are labelled X|<>.")
+@click.option("--unbinarize", is_flag=True, help="Undo --binarize.")
+@click.option("--collapse-unaries", is_flag=True, help="Make one node of each unary chain, labelled X+Y.")
+@click.option("--expand-unaries", is_flag=True, help="Undo --collapse-unaries.")
+def command(
+    paths: tuple[str, ...],
+    reading: ReadingOptions,
+    writing: WritingOptions,
+    punct: str,
+    functions: str,
+    traces: str,
+    root: str | None,
+    binarize: bool,
+    unbinarize: bool,
+    collapse_unaries: bool,
+    expand_unaries: bool,
+) -> None:
+    """Convert treebanks between formats, and transform their trees.
+
+    IN is a file, a directory, or - for standard input; OUT a file or - for standard output. Formats are told
+    by the names of the files, or by --from and --to. OUT appears, or is replaced, only when it is complete.
+    """
+    *inputs, output = paths
+    if not inputs:
+        raise UsageError(f"convert needs an input and an output: discoparse convert {output} OUT")
+    if os.path.isdir(output):
+        raise UsageError(f"the output {output} is a directory: name a file in it")
+    transforms = Transforms(
+        punct, functions, traces, root, unbinarize, expand_unaries, collapse_unaries, binarize
+    )
+    outcome = Outcome()
+    trees = tqdm(reading.trees(inputs), unit=" trees", disable=None)  # a bar only on a terminal
+    written = writing.write(transform_trees(trees, transforms, outcome), output)
+    reading.report.empty += outcome.emptied
+    tell_warnings(outcome.warnings)
+    tell(f"{written} {'tree' if written == 1 else 'trees'} written to {output}")
+
+
+def tell_warnings(warnings: list[str]) -> None:
+    """The first of many warnings, and how many more there are."""
+    for warning in warnings[:SHOWN_WARNINGS]:
+        tell(f"warning: {warning}")
+    if len(warnings) > SHOWN_WARNINGS:
+        tell(f"warning: … and {len(warnings) - SHOWN_WARNINGS} more like these")

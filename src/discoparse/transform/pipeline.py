@@ -1,0 +1,94 @@
+"""Several transforms of a stream of trees, in the one order in which they make sense together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from discoparse.errors import UsageError
+from discoparse.transform.binarization import binarize, unbinarize
+from discoparse.transform.empty import remove_empty
+from discoparse.transform.functions import remove_functions
+from discoparse.transform.punctuation import move_punctuation, remove_punctuation
+from discoparse.transform.root import ensure_root
+from discoparse.transform.trace_writing import write_traces
+from discoparse.transform.traces import reattach_traces
+from discoparse.transform.unary import collapse_unaries, expand_unaries
+from discoparse.tree import Tree
+
+PUNCT = ("keep", "move", "remove")
+FUNCTIONS = ("keep", "remove")
+TRACES = ("keep", "reattach", "remove", "write")
+
+Step = Callable[[Tree], Tree | None]
+
+
+@dataclass(frozen=True)
+class Transforms:
+    """What is to be done to every tree."""
+
+    punct: str = "keep"
+    functions: str = "keep"
+    traces: str = "keep"
+    root: str | None = None
+    unbinarize: bool = False
+    expand_unaries: bool = False
+    collapse_unaries: bool = False
+    binarize: bool = False
+
+    def __post_init__(self) -> None:
+        for name, choices in (("punct", PUNCT), ("functions", FUNCTIONS), ("traces", TRACES)):
+            if getattr(self, name) not in choices:
+                raise UsageError(f"{name} is one of {', '.join(choices)}, not {getattr(self, name)!r}")
+
+
+@dataclass
+class Outcome:
+    """What a run of transforms has to tell."""
+
+    emptied: int = 0  # sentences of which no word was left
+    warnings: list[str] = field(default_factory=list)
+
+
+def transform_trees(
+    trees: Iterable[Tree], transforms: Transforms, outcome: Outcome | None = None
+) -> Iterator[Tree]:
+    """The transformed trees; those of which no word is left are passed over and counted in the outcome."""
+    outcome = Outcome() if outcome is None else outcome
+    for number, tree in enumerate(trees, 1):
+        result: Tree | None = tree
+        for step in _steps(transforms, outcome, tree.id or f"number {number}"):
+            result = step(result) if result is not None else None
+        if result is None:
+            outcome.emptied += 1
+        else:
+            yield result
+
+
+def _steps(transforms: Transforms, outcome: Outcome, sentence: str) -> Iterator[Step]:
+    """Encodings are undone first and made last; traces come before functions, for labels hold co-indexes."""
+    if transforms.unbinarize:
+        yield unbinarize
+    if transforms.expand_unaries:
+        yield expand_unaries
+    if transforms.traces == "reattach":
+        yield lambda tree: reattach_traces(
+            tree, lambda message: outcome.warnings.append(f"sentence {sentence}: {message}")
+        )
+    elif transforms.traces == "remove":
+        yield remove_empty
+    if transforms.functions == "remove":
+        yield remove_functions
+    if transforms.punct == "move":
+        yield move_punctuation
+    elif transforms.punct == "remove":
+        yield remove_punctuation
+    if transforms.root is not None:
+        root = transforms.root
+        yield lambda tree: ensure_root(tree, root)
+    if transforms.collapse_unaries:
+        yield collapse_unaries
+    if transforms.binarize:
+        yield binarize
+    if transforms.traces == "write":
+        yield write_traces
