@@ -1,9 +1,9 @@
 """Proof by exhaustion that the oracles are optimal, and the complete one complete, on every small tree.
 
 The claim: for every tree over n ≤ 5 tokens and every reachable configuration, `best_actions` keep the best
-score that can still be reached (most gold constituents, then fewest wrong ones), `optimal_actions` are exactly the
-legal actions that do, and following either oracle from there attains it. For n = 6 and 7 trees are sampled;
-configurations never are.
+score that can still be reached (most gold constituents, then fewest wrong ones), `optimal_actions` are
+exactly the legal actions that do, and following either oracle from there attains it. For n = 6 and 7 trees are
+sampled; configurations never are.
 
 What is reduced, and why that is sound: a configuration is (S, s_f, i, C) : j. The step j follows from S and
 i. C changes no rule of Table 1 and no score of the rest of the derivation; in the oracle it only occurs in
