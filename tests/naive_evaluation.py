@@ -1,4 +1,4 @@
-"""A second evaluator, slow and plain, written from the description of the reference; it shares no code with ours.
+"""A second evaluator, slow and plain, written from the description of the reference, without code of ours.
 
 Trees become nested lists, are pruned step by step as the description says, and yields are sets of positions.
 The parameters are read here too.

@@ -55,9 +55,9 @@ def pair_sentences(
 ) -> list[tuple[Tree, Tree | None]]:
     """Every gold tree with its prediction; None where it is missing and `allow_missing` makes that no error.
 
-    Trees are paired by their ids where every tree has one and each prediction's is a gold sentence's, otherwise
-    in order. With `allow_missing`, predictions without ids are passed along the gold sentences to the next with
-    the same words. Words are not compared when nothing is missing: `align_tokens` does that for each pair.
+    Trees are paired by their ids where every tree has one and each prediction's is a gold sentence's,
+    otherwise in order. With `allow_missing`, predictions without ids are passed along the gold sentences to
+    the next with the same words. Where nothing is missing, `align_tokens` has yet to compare the words.
     """
     by_id = _pair_by_id(gold, predicted)
     if by_id is not None and (allow_missing or len(gold) == len(predicted)):

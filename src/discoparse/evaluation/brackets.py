@@ -36,7 +36,7 @@ def function_tags(edge: str | None) -> tuple[str, ...]:
 
 
 class Categories(dict[str, "str | None"]):
-    """From the labels in a file to those that are scored, None for deleted ones; filled as labels are seen."""
+    """From labels in a file to those that are scored, None for deleted ones; filled as labels are seen."""
 
     def __init__(self, parameters: Parameters, root: bool) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class Bracketer:
         self._inner = Categories(parameters, root=False)
 
     def __call__(self, tree: Tree, bits: Sequence[int]) -> list[Bracket]:
-        """The brackets of `tree`, children before parents; `bits` has each token's bit, 0 for a deleted one."""
+        """The brackets, children before parents; `bits` has each token's bit, 0 for a deleted one."""
         order = [tree.root]
         for node in order:  # grows while it is walked: parents stand before their children
             order.extend([child for child in node.children if child.__class__ is not int])  # type: ignore[misc]

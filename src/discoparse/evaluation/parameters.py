@@ -116,4 +116,5 @@ def representatives(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
             first.extend(second)
             for member in second:
                 classes[member] = first
-    return {member: found[0] for member, found in classes.items()}
+    first_named: dict[int, str] = {}
+    return {member: first_named.setdefault(id(found), member) for member, found in classes.items()}

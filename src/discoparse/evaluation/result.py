@@ -57,7 +57,7 @@ class ScoredSentence(NamedTuple):
 class BracketScores:
     """Scores over a set of brackets, as percentages; None where there is nothing to divide by.
 
-    >>> scores = BracketScores(2, exact=1, gold=4, predicted=5, matched=3, gold_distinct=4, predicted_distinct=5)
+    >>> scores = BracketScores(2, 1, gold=4, predicted=5, matched=3, gold_distinct=4, predicted_distinct=5)
     >>> scores.recall, scores.precision, round(scores.f1, 2), scores.exact_match
     (75.0, 60.0, 66.67, 50.0)
     """

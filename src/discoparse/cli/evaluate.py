@@ -1,0 +1,130 @@
+"""`discoparse evaluate`: score predicted trees against gold trees, and say what went wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from discoparse.cli.options import ReadingOptions, reading_options, tell
+from discoparse.errors import DiscoparseError
+from discoparse.evaluation import Result, evaluate, read_parameters, standard_parameters
+from discoparse.evaluation.breakdown import CLASSIFIERS, break_down
+from discoparse.evaluation.mistakes import find_mistakes
+from discoparse.evaluation.significance import SAMPLES, SEED, compare_results
+from discoparse.tree import Tree
+from discoparse.treebank import FORMATS
+
+
+def _groupings(ctx: click.Context, parameter: click.Parameter, value: str | None) -> list[str]:
+    """The comma-separated groupings of --by."""
+    names = [name.strip() for name in (value or "").split(",") if name.strip()]
+    for name in names:
+        if name not in CLASSIFIERS:
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(CLASSIFIERS)}")
+    return names
+
+
+@click.command()
+@click.argument("gold")
+@click.argument("predicted")
+@click.option("--params", type=click.Path(exists=True, dir_okay=False), help="EVALB parameters [proper.prm].")
+@click.option("--cutoff", type=click.IntRange(min=0), help="Length of the column of short sentences [40].")
+@click.option("--allow-missing", is_flag=True, help="Score missing predictions as empty, and say how many.")
+@click.option("--by", callback=_groupings, metavar="LIST", help=f"Scores per {','.join(CLASSIFIERS)}.")
+@click.option("--errors", type=click.IntRange(min=1), metavar="N", help="The N commonest mistakes.")
+@click.option("--compare", metavar="OTHER", help="A second prediction to test against the first.")
+@click.option("--samples", type=click.IntRange(min=1), default=SAMPLES, show_default=True, help="Of a test.")
+@click.option("--seed", type=click.IntRange(min=0), default=SEED, show_default=True, help="Of a test.")
+@click.option("--html", type=click.Path(dir_okay=False), help="Write a page with plots and drawn trees.")
+@click.option("--worst", type=click.IntRange(min=0), default=12, show_default=True, help="Drawn in --html.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("--predicted-from", type=click.Choice(list(FORMATS)), help="Format of predictions [--from].")
+@reading_options
+def command(
+    gold: str,
+    predicted: str,
+    params: str | None,
+    cutoff: int | None,
+    allow_missing: bool,
+    by: list[str],
+    errors: int | None,
+    compare: str | None,
+    samples: int,
+    seed: int,
+    html: str | None,
+    worst: int,
+    as_json: bool,
+    predicted_from: str | None,
+    reading: ReadingOptions,
+) -> None:
+    """Score the trees in PREDICTED against those in GOLD.
+
+    The figures are those of disco-dop's evaluator with proper.prm: labelled recall, precision and F1, the
+    same over discontinuous constituents, exact match, part-of-speech accuracy.
+    """
+    parameters = read_parameters(params) if params else standard_parameters()
+    if cutoff is not None:
+        parameters = dataclasses.replace(parameters, cutoff=cutoff)
+    gold_trees = _read(reading, gold, None)
+
+    def score(path: str) -> Result:
+        trees = _read(reading, path, predicted_from)
+        try:
+            result = evaluate(gold_trees, trees, parameters, allow_missing=allow_missing)
+        except DiscoparseError as error:
+            raise DiscoparseError(f"{path} against {gold}: {error}") from None
+        if result.missing:
+            tell(f"{path}: {result.missing} of {len(gold_trees)} predictions are missing, scored as empty")
+        return result
+
+    result = score(predicted)
+    other = score(compare) if compare else None
+    tests = compare_results(result, other, samples, seed) if other else []
+    if as_json:
+        click.echo(json.dumps(_as_json(result, other, by, errors, tests), indent=2, ensure_ascii=False))
+    else:
+        click.echo(_as_text(result, by, errors, tests))
+    if html:
+        from discoparse.evaluation.report import html_report
+
+        names = (predicted, compare) if compare else (predicted,)
+        page = html_report(result, gold, names, other, tests, worst=worst)
+        Path(html).write_text(page, encoding="utf-8")
+
+
+def _read(reading: ReadingOptions, path: str, format: str | None) -> list[Tree]:
+    if format is not None:
+        reading = dataclasses.replace(reading, format=format)
+    trees = list(reading.trees(path))
+    if not trees:
+        raise DiscoparseError(f"{path}: no trees, nothing to score")
+    return trees
+
+
+def _as_json(
+    result: Result, other: Result | None, by: list[str], errors: int | None, tests: list[Any]
+) -> dict[str, Any]:
+    figures = result.as_dict()
+    if by:
+        figures["by"] = {name: [group.as_dict() for group in break_down(result, name)] for name in by}
+    if errors:
+        figures["errors"] = find_mistakes(result).as_dict(errors)
+    if other is not None:
+        figures["compare"] = {**other.as_dict(), "tests": {test.metric: test.as_dict() for test in tests}}
+    return figures
+
+
+def _as_text(result: Result, by: list[str], errors: int | None, tests: list[Any]) -> str:
+    from discoparse.evaluation import tables
+
+    parts = [tables.summary(result)]
+    parts.extend(tables.breakdown_table(name, break_down(result, name)) for name in by)
+    if errors:
+        parts.append(tables.mistakes_tables(find_mistakes(result), errors))
+    if tests:
+        parts.append(tables.comparison_table(tests))
+    return "\n\n".join(parts)
