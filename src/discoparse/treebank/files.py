@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
@@ -29,12 +29,12 @@ def path_list(paths: PathLike | Iterable[PathLike]) -> list[str]:
     return [os.fspath(path) for path in paths]
 
 
-def folder_files(folder: str) -> list[str]:
-    """All files under a folder in the order of their names; hidden ones are passed over."""
+def folder_files(folder: str, wanted: Callable[[str], bool]) -> list[str]:
+    """The wanted files under a folder in the order of their names; hidden ones are passed over."""
     found: list[str] = []
     for parent, folders, names in os.walk(folder):
         folders[:] = in_order(name for name in folders if not name.startswith("."))
-        visible = (name for name in names if not name.startswith("."))
+        visible = (name for name in names if not name.startswith(".") and wanted(name))
         found += [os.path.join(parent, name) for name in in_order(visible)]
     return found
 

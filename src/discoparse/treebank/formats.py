@@ -110,14 +110,13 @@ def output_format(path: str) -> Format:
 
 def directory_members(folder: str, entry: Format | None) -> tuple[list[str], Format]:
     """The treebank files in a directory and their common format, `entry` where it is given."""
-    files = folder_files(folder)
     if entry is not None:
-        members = [f for f in files if entry in _by_suffix(f)]
-        members = members or [f for f in files if not _by_suffix(f)]
+        members = folder_files(folder, lambda name: entry in _by_suffix(name))
+        members = members or folder_files(folder, lambda name: not _by_suffix(name))
         if not members:
             raise UsageError(f"no {entry.name} files in the directory {folder}")
         return members, entry
-    members = [f for f in files if _by_suffix(f)]
+    members = folder_files(folder, lambda name: bool(_by_suffix(name)))
     if not members:
         raise UsageError(f"no files with a known ending in the directory {folder}: name the format with --from")
     known: dict[str, Format] = {}  # one file of each ending tells for all

@@ -1,0 +1,213 @@
+"""Alpino XML: nested nodes with spans, `rel` as edge label, co-indexed empty nodes as secondary edges.
+
+Categories are in upper case in trees and in lower case in files; the node `top` is the virtual root. What has no
+place of its own in a tree is kept in `features`; ids, spans and index numbers follow from the tree. What belongs to
+the sentence stands in the features of the root under `ELEMENT.NAME`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from discoparse.tree import ROOT, Node, SecondaryEdge, Token, Tree
+from discoparse.treebank.alpino_writing import VERSION, write
+from discoparse.treebank.report import Defect, Reading
+from discoparse.treebank.xmlblocks import Element, elements
+
+__all__ = ["read", "write"]
+
+_STRUCTURE = ("id", "begin", "end", "index", "rel")  # follow from the tree
+_INNER = ("node", "sentence", "comments", "comment", "metadata", "meta")
+
+
+def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
+    """The sentences of a file: one, or several <alpino_ds> one after another, with or without an outer element."""
+    previous: tuple[Tree | None, _Sentence] | None = None
+    alone = True
+    for element in elements(stream, "alpino_ds", _INNER, reading):
+        sentence = _Sentence(element)
+        reading.sentence(sentence.id, element.line)
+        if previous is not None:
+            alone = False
+            yield from _kept(*previous, reading)
+        previous = (sentence.tree(), sentence)
+    if previous is not None:
+        tree, sentence = previous
+        if alone and tree is not None and tree.id is None:  # one sentence a file: the file's name is its id
+            tree.id = Path(reading.file.removesuffix(".gz")).stem
+        yield from _kept(tree, sentence, reading)
+
+
+def _kept(tree: Tree | None, sentence: _Sentence, reading: Reading) -> Iterator[Tree]:
+    for what in sentence.unread:
+        reading.not_read("alpino", what)
+    if not sentence.defects and not sentence.words:
+        reading.empty()
+    elif reading.accept(sentence.defects, sentence.id) and tree is not None:
+        yield tree
+
+
+class _Sentence:
+    """One <alpino_ds> element on its way into a tree."""
+
+    def __init__(self, element: Element) -> None:
+        self.element = element
+        self.defects: list[Defect] = []
+        self.unread: list[str] = []
+        self.words: dict[int, Token] = {}
+        self.antecedents: dict[str, Node | int] = {}
+        self.traces: list[tuple[str, Node, str | None]] = []  # index, parent and rel of empty nodes
+        self.comments: list[str] = []
+        text = element.find("sentence")
+        self.text = "" if text is None else text.text
+        self.id = None if text is None else text.attributes.get("sentid")
+
+    def tree(self) -> Tree | None:
+        """The tree, or None where there is no word or something is wrong."""
+        tops = [child for child in self.element.children if child.tag == "node"]
+        if len(tops) != 1:
+            self.defect(f"<alpino_ds> has {len(tops)} top nodes, not one", self.element.line)
+            return None
+        top = tops[0]
+        virtual = Node(ROOT, [])
+        self.add(top, virtual)
+        root = virtual
+        if top.attributes.get("cat") == "top" and len(virtual.children) == 1:
+            (child,) = virtual.children
+            assert isinstance(child, Node)
+            root = child
+            root.label = ROOT
+            root.edge = None if root.edge == "top" else root.edge
+        self.sentence_attributes(root)
+        self.check_words()
+        if self.defects or not self.words:
+            return None
+        tree = Tree([self.words[i] for i in range(len(self.words))], root, self.id, self.comments)
+        tree.secondary_edges = self.secondary_edges(tree)
+        tree.sort()
+        return tree
+
+    def add(self, top: Element, above: Node) -> None:
+        """Put the nodes of the element below `above`; those without words vanish."""
+        made: list[tuple[Node, Node]] = []  # node and parent, parents first
+        stack = [(top, above)]
+        while stack:
+            element, parent = stack.pop()
+            if element.tag != "node":
+                self.defect(f"<{element.tag}> is not expected in <node>", element.line)
+                continue
+            attributes = element.attributes
+            edge = _value(attributes.get("rel"))
+            if "cat" in attributes:
+                node = Node(attributes["cat"].upper(), [], edge, features=_others(attributes, "cat"))
+                made.append((node, parent))
+                self.remember(attributes, node)
+                stack.extend((child, node) for child in reversed(element.children))
+            elif "word" in attributes:
+                self.add_words(element, parent, edge)
+            elif "index" in attributes:
+                self.traces.append((attributes["index"], parent, edge))
+                if _others(attributes):
+                    self.unread.append("attributes of empty nodes")
+            else:
+                self.defect("<node> has neither cat nor word nor index", element.line)
+        for node, parent in reversed(made):
+            if node.children:
+                parent.children.append(node)
+
+    def add_words(self, element: Element, parent: Node, edge: str | None) -> None:
+        """A word, or several under a node MWU."""
+        attributes = element.attributes
+        try:
+            begin, end = int(attributes.get("begin", "")), int(attributes.get("end", ""))
+        except ValueError:
+            self.defect(f"the word {attributes['word']!r} has no begin and end", element.line)
+            return
+        words = [attributes["word"]] if end - begin == 1 else attributes["word"].split(" ")
+        if len(words) != end - begin or begin < 0:
+            self.defect(f"{attributes['word']!r} is not {end - begin} words, as begin and end say", element.line)
+            return
+        if any(i in self.words for i in range(begin, end)):
+            self.defect(f"two words begin at {begin}", element.line)
+            return
+        token = _token(attributes, edge)
+        if len(words) == 1:
+            self.words[begin] = token
+            parent.children.append(begin)
+            self.remember(attributes, begin)
+            return
+        unit = Node("MWU", list(range(begin, end)), edge, features=_others(attributes, "word"))
+        parent.children.append(unit)
+        self.remember(attributes, unit)
+        for i, word in enumerate(words, begin):
+            self.words[i] = Token(word, token.tag, edge="mwp")
+
+    def remember(self, attributes: dict[str, str], end: Node | int) -> None:
+        """The antecedent of an index."""
+        if "index" in attributes:
+            self.antecedents[attributes["index"]] = end
+
+    def check_words(self) -> None:
+        """All positions must have a word."""
+        expected = max([*self.words, -1]) + 1
+        missing = next((i for i in range(expected) if i not in self.words), None)
+        if missing is not None:
+            self.defect(f"no node holds the word at position {missing}", self.element.line)
+        elif len(self.text.split(" ")) > expected > 0 and len(self.text.split()) > expected:
+            self.defect(
+                f"the sentence has {len(self.text.split())} words, its nodes only {expected}", self.element.line
+            )
+
+    def secondary_edges(self, tree: Tree) -> list[SecondaryEdge]:
+        """An edge from each empty node's antecedent to its parent, as far as both have words."""
+        kept = set(tree.preorder())
+        edges = []
+        for index, parent, label in self.traces:
+            child = self.antecedents.get(index)
+            if child is None or parent not in kept or (isinstance(child, Node) and child not in kept):
+                self.unread.append("co-indexed nodes whose antecedent or parent has no words")
+            else:
+                edges.append(SecondaryEdge(child, parent, label))
+        return edges
+
+    def sentence_attributes(self, root: Node) -> None:
+        """Keep what stands beside the nodes."""
+        if self.element.attributes.get("version", VERSION) != VERSION:
+            root.features["alpino_ds.version"] = self.element.attributes["version"]
+        for part in self.element.children:
+            if part.tag == "comments":
+                self.comments += [comment.text for comment in part.children if comment.tag == "comment"]
+            elif part.tag == "metadata":
+                for meta in part.children:
+                    values = meta.attributes
+                    key = f"metadata.{values.get('type', 'text')}.{values.get('name', '')}"
+                    root.features[key] = values.get("value", "")
+            elif part.tag not in ("node", "sentence"):
+                root.features.update({f"{part.tag}.{key}": value for key, value in part.attributes.items()})
+            elif part.tag == "sentence":
+                others = {key: value for key, value in part.attributes.items() if key != "sentid"}
+                root.features.update({f"sentence.{key}": value for key, value in others.items()})
+        if self.text != " ".join(self.words[i].word for i in sorted(self.words)):
+            root.features["sentence"] = self.text
+
+    def defect(self, message: str, line: int) -> None:
+        """Something that cannot be repaired."""
+        self.defects.append(Defect(message, line))
+
+
+def _token(attributes: dict[str, str], edge: str | None) -> Token:
+    """The tag is `pt`, else `pos`; the lemma `lemma`, else `root`; the morphology `postag`."""
+    features = _others(attributes, "word", "lemma", "postag")
+    tag = features.pop("pt" if features.get("pt") else "pos", "")
+    lemma = attributes.get("lemma", attributes.get("root"))
+    return Token(attributes["word"], tag, lemma, attributes.get("postag"), edge, features)
+
+
+def _others(attributes: dict[str, str], *known: str) -> dict[str, str]:
+    return {name: value for name, value in attributes.items() if name not in _STRUCTURE and name not in known}
+
+
+def _value(text: str | None) -> str | None:
+    return None if text == "--" else text

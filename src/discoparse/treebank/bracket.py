@@ -1,0 +1,256 @@
+"""Penn Treebank brackets, and those of the Penn-Helsinki family: `( (S (NP (DT the) (NN dog)) …) (ID …))`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from discoparse.errors import Problem, TreebankError
+from discoparse.tree import ROOT, Node, Token, Tree
+from discoparse.treebank import capacity
+from discoparse.treebank.brackets import (
+    SPACE,
+    BracketError,
+    escape,
+    note_changes,
+    parse_brackets,
+    pieces,
+    unescape,
+)
+from discoparse.treebank.capacity import note_losses
+from discoparse.treebank.report import Defect, Reading, Report, bad_bytes
+
+ID = "ID"  # the node that holds the sentence id, and the attribute of the root that remembers there was one
+LONGEST = 1 << 20  # characters after which a tree that does not close is given up
+_EMPTY_OUTER = re.compile(r"\([ \t]*(\(|$)")  # at the start of a line: a new tree, whatever came before
+_OPENING = re.compile(r"\([^ \t\r\n()]*")
+_NO_LEMMA = re.compile(r"0$|\*([A-Za-z]*\*)?(-\d+)?$|[{<]")  # empty elements, codes and markup
+
+
+def read(stream: Iterable[str], reading: Reading, lemmas: bool = False) -> Iterator[Tree]:
+    """The trees of a file, over one or many lines; with `lemmas`, leaves are `word-lemma`."""
+    for line, text in _Blocks(stream, reading):
+        found = pieces(text)
+        while True:
+            parser = _Sentence(lemmas)
+            try:
+                root, wordless = parse_brackets(found, parser.add_leaf)
+            except BracketError as error:
+                place = line + text.count("\n", 0, error.offset)
+                damaged = bad_bytes(text, line)
+                reading.accept([*([damaged] if damaged else []), Defect(str(error), place)], parser.id)
+                break
+            if root is None:
+                break
+            reading.sentence(parser.id, line)
+            defects = [Defect(f"the phrase {label} has no words", line, repairable=True) for label in wordless]
+            tree = parser.tree(root, line, defects)
+            damaged = bad_bytes(text, line)
+            if damaged:
+                defects.append(damaged)
+            if reading.accept(defects, parser.id):
+                if tree is None:
+                    reading.empty()
+                else:
+                    yield tree
+
+
+class _Sentence:
+    """The leaves of one tree as they are met."""
+
+    def __init__(self, lemmas: bool) -> None:
+        self.lemmas = lemmas
+        self.tokens: list[Token] = []
+        self.id: str | None = None
+
+    def add_leaf(self, tag: str, leaf: str, depth: int) -> int | None:
+        """A word; the sentence id is none."""
+        if tag == ID and depth == 1 and self.id is None:
+            self.id = unescape(leaf)
+            return None
+        if not tag:
+            raise ValueError(f"the word {leaf!r} has no part-of-speech tag")
+        word, lemma = split_lemma(unescape(leaf)) if self.lemmas else (unescape(leaf), None)
+        self.tokens.append(Token(word, unescape(tag, tag=True), lemma))
+        return len(self.tokens) - 1
+
+    def tree(self, root: Node, line: int, defects: list[Defect]) -> Tree | None:
+        """The tree below this root; an empty outer bracket is the virtual root."""
+        if not self.tokens:
+            return None
+        tree = Tree(self.tokens, root, self.id)
+        if not root.label:
+            root.label = ROOT
+        elif self.id is not None and root.label != ROOT:  # an ordinary node that happens to be called ID
+            defects.append(Defect(f"(ID {self.id}) stands inside {root.label}, not in the outer bracket", line))
+        if any(not node.label for node in tree.preorder()):
+            defects.append(Defect("a bracket inside the tree has no label: one may be missing before it", line))
+        if self.id is not None:
+            root.features[ID] = self.id
+        return tree
+
+
+def split_lemma(leaf: str) -> tuple[str, str | None]:
+    """Word and lemma of a Penn-Helsinki leaf.
+
+    >>> split_lemma("hafi-hafa"), split_lemma("---"), split_lemma("*T*-1"), split_lemma("0")
+    (('hafi', 'hafa'), ('-', '-'), ('*T*-1', None), ('0', None))
+    """
+    if "-" not in leaf or _NO_LEMMA.match(leaf):
+        return leaf, None
+    if leaf.endswith("--"):  # the lemma is itself a hyphen
+        return leaf[:-2], "-"
+    word, _, lemma = leaf.rpartition("-")
+    return (word, lemma) if word and lemma else (leaf, None)
+
+
+class _Blocks:
+    """The line and text of whole trees: lines until the brackets close, headers and comments passed over.
+
+    A tree that does not close ends where the next one must begin: at a line that opens with an empty outer bracket.
+    Where none is in sight, the lines read so far are cut at lines that open with a bracket, and the pieces whose
+    brackets close are trees, unless such lines may as well be inner ones of the tree that is broken.
+    """
+
+    def __init__(self, stream: Iterable[str], reading: Reading) -> None:
+        self.stream, self.reading = stream, reading
+        self.inner_lines_open = False  # some sound tree has inner lines that begin with a bracket
+        self.closed = 0  # sound trees so far
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin the next tree."""
+        self.lines: list[str] = []
+        self.start, self.depth, self.size = 0, 0, 0
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        comment = False  # inside /* … */ or /~* … *~/ of CorpusSearch
+        for number, line in enumerate(self.stream, 1):
+            if self.depth > 0 and (self.size > LONGEST or _EMPTY_OUTER.match(line)):
+                yield from self.salvaged()
+            if self.depth == 0:
+                comment, passed_over = _is_comment(line, comment)
+                if passed_over:
+                    if line.strip(SPACE):
+                        self.reading.not_read("bracket", "lines of comment")
+                    continue
+                self.start = number
+            self.lines.append(line)
+            self.size += len(line)
+            self.depth += line.count("(") - line.count(")")
+            if self.depth <= 0:
+                self.closed += 1
+                self.inner_lines_open |= any(line.startswith("(") for line in self.lines[1:])
+                yield self.start, "".join(self.lines)
+                self.clear()
+        if self.depth > 0:
+            yield from self.salvaged(" (the file may be cut off)")
+
+    def salvaged(self, hint: str = "") -> Iterator[tuple[int, str]]:
+        """Give up the tree that does not close; the trees that are found in its lines."""
+        self.reading.skip(f"the tree that begins here lacks {self.depth} closing brackets{hint}", self.start)
+        pieces = self.cut()
+        first = _OPENING.match(self.lines[0])
+        self.clear()
+        for start, lines in pieces[1:]:
+            text = "".join(lines)
+            opening = _OPENING.match(text)
+            alike = first is not None and opening is not None and first.group() == opening.group()
+            if text.count("(") != text.count(")"):
+                self.reading.skip("the brackets of the tree that begins here do not close", start)
+            elif alike or (self.closed and not self.inner_lines_open):
+                yield start, text
+
+    def cut(self) -> list[tuple[int, list[str]]]:
+        """The lines read so far, cut before each that opens with a bracket."""
+        pieces: list[tuple[int, list[str]]] = [(self.start, [])]
+        for offset, line in enumerate(self.lines):
+            if offset and line.startswith("("):
+                pieces.append((self.start + offset, []))
+            pieces[-1][1].append(line)
+        return pieces
+
+
+def _is_comment(line: str, inside: bool) -> tuple[bool, bool]:
+    """Whether a comment is open after this line between trees, and whether the line is to be passed over."""
+    text = line.strip(SPACE)
+    if inside:
+        return not text.endswith("*/") and not text.endswith("*~/"), True
+    if text.startswith(("/*", "/~*")):
+        return not text.endswith(("*/", "*~/")), True
+    return False, not text or text.startswith("*x*")
+
+
+def write(
+    trees: Iterable[Tree], report: Report, lemmas: bool = False, ids: bool = False
+) -> Iterator[str]:
+    """One tree a line; with `lemmas`, leaves are `word-lemma`; (ID …) where `ids` asks for it or the file had it."""
+    for number, tree in enumerate(trees, 1):
+        virtual = tree.root.label == ROOT
+        has_id = tree.id is not None and virtual and (ids or ID in tree.root.features)
+        _refuse_discontinuous(tree, number)
+        holds = {capacity.LEMMAS} if lemmas else set()
+        note_losses(tree, "bracket", holds | {capacity.IDS} if has_id else holds, report, root_attributes={ID})
+        text = _format_tree(tree, lemmas, report)
+        if has_id:
+            note_changes(tree.id or "", False, "bracket", report)
+            text = f"{text[:-1]} (ID {escape(tree.id or '--')}))"
+        yield text + "\n"
+
+
+def _refuse_discontinuous(tree: Tree, number: int) -> None:
+    order = 0  # tokens in the order of their leaves must be tokens in the order of the sentence
+    stack: list[Node | int] = [tree.root]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Node):
+            stack.extend(reversed(item.children))
+        elif item != order:
+            message = (
+                "the tree is discontinuous, which bracket cannot hold: write discbracket, export, tigerxml or json, "
+                "or turn gaps into traces with --traces write"
+            )
+            raise TreebankError(Problem(message, "<output>", None, tree.id or str(number)))
+        else:
+            order += 1
+
+
+def _format_tree(tree: Tree, lemmas: bool, report: Report) -> str:
+    written: list[str] = []
+    stack: list[Node | int | None] = [tree.root]  # None closes a bracket
+    while stack:
+        item = stack.pop()
+        if item is None:
+            written.append(")")
+            continue
+        if written:
+            written.append(" ")
+        if isinstance(item, int):
+            token = tree.tokens[item]
+            leaf = _leaf(token, lemmas, report)
+            if token.tag == ID and len(stack) and tree.root.label == ROOT and item in tree.root.children:
+                report.not_written("bracket", "the tag ID under ROOT (read as a sentence id)")
+            written.append(f"({_text(token.tag, True, report)} {_text(leaf, False, report)})")
+        else:
+            virtual = item is tree.root and item.label == ROOT
+            written.append("(" if virtual else f"({_text(item.label, False, report)}")
+            stack.append(None)
+            stack.extend(reversed(item.children))
+    return "".join(written)
+
+
+def _leaf(token: Token, lemmas: bool, report: Report) -> str:
+    if not lemmas:
+        return token.word
+    leaf = token.word if token.lemma is None else f"{token.word}-{token.lemma}"
+    if split_lemma(leaf) != (token.word, token.lemma):
+        report.not_written("bracket", "words and lemmas whose hyphens make word-lemma ambiguous")
+    return leaf
+
+
+def _text(text: str, tag: bool, report: Report) -> str:
+    if not text:
+        report.not_written("bracket", "empty words or labels (written --)")
+        return "--"
+    note_changes(text, tag, "bracket", report)
+    return escape(text, tag)

@@ -1,0 +1,230 @@
+"""Trees as JSON: one object a tree, in an array (`json`) or one a line (`jsonl`); docs/formats.md describes it.
+
+Nodes name their parents instead of nesting, so that depth is no limit and secondary edges need nothing special.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO
+
+from discoparse.tree import Node, SecondaryEdge, Token, Tree
+from discoparse.treebank.graph import Graph
+from discoparse.treebank.report import Reading, Report, bad_bytes
+
+CHUNK = 1 << 18  # characters read at a time
+LONGEST = 1 << 25  # characters after which a tree that does not end is given up
+_SPACE = " \t\r\n"
+_TREE_KEYS = {"id", "comments", "tokens", "nodes", "secondary_edges"}
+_TOKEN_KEYS = {"word", "tag", "lemma", "morph", "edge", "features", "parent"}
+_NODE_KEYS = {"label", "edge", "morph", "features", "parent"}
+_EDGE_KEYS = {"child", "parent", "label"}
+
+
+def tree_to_json(tree: Tree) -> dict[str, Any]:
+    """A tree as plain data; what is absent is left out.
+
+    >>> tree_to_json(Tree([Token("Go", "VB", lemma="go")], Node("S", [0])))
+    {'tokens': [{'word': 'Go', 'tag': 'VB', 'lemma': 'go', 'parent': 0}], 'nodes': [{'label': 'S', 'parent': None}]}
+    """
+    numbers = {node: k for k, node in enumerate(tree.preorder())}
+    parents = tree.parents()
+
+    def name(end: Node | int) -> dict[str, int]:
+        return {"token": end} if isinstance(end, int) else {"node": numbers[end]}
+
+    tokens = [
+        {"word": t.word, "tag": t.tag, **_present(t), "parent": numbers[parents[k]]}
+        for k, t in enumerate(tree.tokens)
+    ]
+    nodes = [
+        {"label": n.label, **_present(n), "parent": numbers[parents[n]] if n in parents else None} for n in numbers
+    ]
+    edges = [
+        {"child": name(e.child), "parent": name(e.parent), **({} if e.label is None else {"label": e.label})}
+        for e in tree.secondary_edges
+    ]
+    head = {"id": tree.id, "comments": tree.comments}
+    data: dict[str, Any] = {key: value for key, value in head.items() if value not in (None, [])}
+    data |= {"tokens": tokens, "nodes": nodes}
+    return data | {"secondary_edges": edges} if edges else data
+
+
+def _present(item: Token | Node) -> dict[str, Any]:
+    values: dict[str, Any] = {"lemma": item.lemma} if isinstance(item, Token) else {}
+    values |= {"morph": item.morph, "edge": item.edge, "features": item.features}
+    return {key: value for key, value in values.items() if value not in (None, {})}
+
+
+def tree_from_json(data: object) -> tuple[Tree | None, Graph]:
+    """The tree that plain data describe (None when they do not), and the graph with its defects."""
+    graph = Graph()
+    try:
+        fields = _object(data, _TREE_KEYS, "a tree")
+        comments = [_text(comment, "a comment") for comment in _list(fields, "comments")]
+        name = _optional(fields, "id")
+        for index, item in enumerate(_list(fields, "tokens")):
+            token = _object(item, _TOKEN_KEYS, f"token {index}")
+            graph.add_token(("token", index), _token(token))
+            graph.add_edge(("token", index), ("node", _index(token.get("parent"))), _optional(token, "edge"))
+        for index, item in enumerate(_list(fields, "nodes")):
+            entry = _object(item, _NODE_KEYS, f"node {index}")
+            node = Node(_text(entry.get("label"), "label"), [], None, _optional(entry, "morph"), _features(entry))
+            graph.add_node(("node", index), node, is_root=index == 0)
+            if index:
+                graph.add_edge(("node", index), ("node", _index(entry.get("parent"))), _optional(entry, "edge"))
+            else:
+                node.edge = _optional(entry, "edge")
+                if entry.get("parent") is not None:
+                    raise ValueError("the first node is the root and has no parent")
+        for item in _list(fields, "secondary_edges"):
+            edge = _object(item, _EDGE_KEYS, "a secondary edge")
+            graph.add_secondary_edge(_end(edge.get("child")), _end(edge.get("parent")), _optional(edge, "label"))
+    except ValueError as error:
+        graph._defect(str(error), None)
+        return None, graph
+    if not graph.tokens:
+        return None, graph
+    if not fields.get("nodes"):
+        graph._defect("the tree has no nodes", None)
+    return graph.tree(name, comments), graph
+
+
+def _token(fields: dict[str, Any]) -> Token:
+    word, tag = _text(fields.get("word"), "word"), _text(fields.get("tag"), "tag")
+    return Token(word, tag, _optional(fields, "lemma"), _optional(fields, "morph"), None, _features(fields))
+
+
+def _object(data: object, keys: set[str], what: str) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise ValueError(f"{what} must be an object, not {_shown(data)}")
+    unknown = data.keys() - keys
+    if unknown:
+        raise ValueError(f"{what} has an unknown key {min(unknown)!r}")
+    return data
+
+
+def _list(fields: dict[str, Any], key: str) -> list[Any]:
+    value = fields.get(key, [])
+    if not isinstance(value, list):
+        raise ValueError(f"{key} must be a list, not {_shown(value)}")
+    return value
+
+
+def _text(value: object, what: str) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{what} must be a string, not {_shown(value)}")
+    if bad_bytes(value) is not None:
+        raise ValueError(f"{what} {value.encode('utf-8', 'backslashreplace').decode()!r} has half a surrogate pair")
+    return value
+
+
+def _optional(fields: dict[str, Any], key: str) -> str | None:
+    value = fields.get(key)
+    return None if value is None else _text(value, key)
+
+
+def _features(fields: dict[str, Any]) -> dict[str, str]:
+    features = fields.get("features", {})
+    if not isinstance(features, dict):
+        raise ValueError(f"features must be an object, not {_shown(features)}")
+    return {_text(key, "a feature"): _text(value, key) for key, value in features.items()}
+
+
+def _index(value: object) -> int:
+    if type(value) is not int:
+        raise ValueError(f"a parent must be the number of a node, not {_shown(value)}")
+    return value
+
+
+def _end(value: object) -> tuple[str, int]:
+    if isinstance(value, dict) and len(value) == 1:
+        ((kind, index),) = value.items()
+        if kind in ("token", "node"):
+            return kind, _index(index)
+    raise ValueError(f'an end of a secondary edge is {{"token": n}} or {{"node": n}}, not {_shown(value)}')
+
+
+def _shown(value: object) -> str:
+    return repr(value)[:40]
+
+
+def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
+    """The trees of a file: an array, a single object, or objects one after another, on a line each or not."""
+    for line, data in _values(stream, reading):
+        tree, graph = tree_from_json(data)
+        name = data.get("id") if isinstance(data, dict) else None
+        name = name if isinstance(name, str) and bad_bytes(name) is None else None
+        reading.sentence(name, line)
+        defects = [type(d)(d.message, line, d.repairable) for d in graph.defects]
+        if not defects and not graph.tokens:
+            reading.empty()
+        elif reading.accept(defects, name) and tree is not None:
+            yield tree
+
+
+def _values(stream: TextIO, reading: Reading) -> Iterator[tuple[int, object]]:
+    """Line and content of each value; after a broken one, reading goes on at the next line that begins one."""
+    decoder = json.JSONDecoder()
+    buffer, position, line, more = "", 0, 1, True
+    opened = closed = separated = False  # inside [ … ], after it, after a comma
+    while True:
+        start = position
+        while position < len(buffer) and buffer[position] in _SPACE:
+            position += 1
+        line += buffer.count("\n", start, position)
+        if position >= len(buffer) or (more and len(buffer) - position < CHUNK // 4):
+            chunk = stream.read(CHUNK)
+            more = bool(chunk)
+            buffer, position = buffer[position:] + chunk, 0
+            if chunk:
+                continue
+            if not buffer:
+                break
+        mark = buffer[position]
+        if mark == "[" and not opened and not closed:
+            opened, position = True, position + 1
+            continue
+        if opened and mark in ",]":
+            closed, separated, position = mark == "]", mark == ",", position + 1
+            opened = not closed
+            continue
+        try:
+            value, end = decoder.raw_decode(buffer, position)
+        except (ValueError, RecursionError) as error:
+            if more and len(buffer) < LONGEST:
+                chunk = stream.read(max(CHUNK, len(buffer)))
+                more = bool(chunk)
+                buffer, position = buffer[position:] + chunk, 0
+                if chunk:
+                    continue
+            what = "it is nested too deeply" if isinstance(error, RecursionError) else str(error).partition(":")[0]
+            cut_off = isinstance(error, json.JSONDecodeError) and error.pos >= len(buffer.rstrip()) - 1
+            reading.skip(f"this is not JSON: {what}{' (the file may be cut off)' if cut_off else ''}", line)
+            further = buffer.find("\n", position)
+            line, position = line + 1, len(buffer) if further < 0 else further + 1
+            continue
+        damaged = bad_bytes(buffer[position:end], line)
+        if damaged is not None:
+            reading.skip(damaged.message, damaged.line)
+        else:
+            yield line, value
+        line += buffer.count("\n", position, end)
+        position, separated = end, False
+    if opened:
+        reading.problem("the array is not closed: the file may be cut off", line)
+    elif separated:
+        reading.problem("a comma stands after the last tree", line)
+
+
+def write(trees: Iterable[Tree], report: Report, array: bool = False) -> Iterator[str]:
+    """One object a line, which holds everything; as an `array`, with brackets around and commas between."""
+    between = "[\n" if array else ""
+    for tree in trees:
+        yield between + json.dumps(tree_to_json(tree), ensure_ascii=False)
+        between = ",\n" if array else "\n"
+    if array:
+        yield "[]\n" if between == "[\n" else "\n]\n"
+    elif between:
+        yield "\n"

@@ -1,0 +1,123 @@
+"""TIGER-XML: terminals, nonterminals with edges to their children, secondary edges from a child to a further parent.
+
+Attributes without a place of their own in a tree are kept in `features`, those of `<s>` and `<graph>` in the
+features of the root under `s.NAME` and `graph.NAME`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TextIO
+
+from discoparse.tree import ROOT, Node, Token, Tree
+from discoparse.treebank.graph import Graph
+from discoparse.treebank.report import Defect, Reading
+from discoparse.treebank.tigerxml_writing import write
+from discoparse.treebank.xmlblocks import Element, elements
+
+__all__ = ["read", "write"]
+
+ABSENT = "--"
+VIRTUAL_ROOT = "VROOT"
+_INNER = ("graph", "terminals", "nonterminals", "t", "nt", "edge", "secedge")
+
+
+def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
+    """The sentences of a file."""
+    for sentence in elements(stream, "s", _INNER, reading):
+        name = sentence.attributes.get("id")
+        reading.sentence(name, sentence.line)
+        for child in sentence.children:
+            if child.tag != "graph":
+                reading.not_read("tigerxml", f"<{child.tag}> in sentences")
+        graph = _Reader(sentence)
+        if graph.is_empty:
+            reading.empty()
+            continue
+        tree = graph.tree(name)
+        if reading.accept(graph.defects, name) and tree is not None:
+            yield tree
+
+
+class _Reader(Graph):
+    """The graph of one sentence."""
+
+    def __init__(self, sentence: Element) -> None:
+        super().__init__()
+        self.sentence = sentence
+        found = sentence.find("graph")
+        self.graph = Element("graph", {}, sentence.line) if found is None else found
+        if "id" not in sentence.attributes:
+            self._defect("<s> has no id", sentence.line)
+        for part in self.graph.children:
+            for element in part.children:
+                if (part.tag, element.tag) == ("terminals", "t"):
+                    self.terminal(element)
+                elif (part.tag, element.tag) == ("nonterminals", "nt"):
+                    self.nonterminal(element)
+                else:
+                    self._defect(f"<{element.tag}> is not expected in <{part.tag}>", element.line)
+            if part.tag not in ("terminals", "nonterminals"):
+                self._defect(f"<{part.tag}> is not expected in <graph>", part.line)
+        self.attributes_of_sentence()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the sentence has neither words nor anything else."""
+        return not self.tokens and not self.defects and all(not part.children for part in self.graph.children)
+
+    def terminal(self, element: Element) -> None:
+        """A word."""
+        attributes = dict(element.attributes)
+        if not {"id", "word", "pos"} <= attributes.keys():
+            self._defect("<t> lacks id, word or pos", element.line)
+            return
+        name, word, tag = attributes["id"], attributes.pop("word"), attributes.pop("pos")
+        lemma, morph = _value(attributes.pop("lemma", None)), _value(attributes.pop("morph", None))
+        self.add_token(name, Token(word, tag, lemma, morph, features=attributes), element.line)
+        for child in element.children:
+            self.edge(name, child)
+
+    def nonterminal(self, element: Element) -> None:
+        """A node and its edges."""
+        attributes = dict(element.attributes)
+        if not {"id", "cat"} <= attributes.keys():
+            self._defect("<nt> lacks id or cat", element.line)
+            return
+        name, label, morph = attributes["id"], attributes.pop("cat"), _value(attributes.pop("morph", None))
+        is_root = label == VIRTUAL_ROOT and name == self.graph.attributes.get("root")
+        node = Node(ROOT if is_root else label, [], morph=morph, features=attributes)
+        self.add_node(name, node, element.line, is_root)
+        for child in element.children:
+            self.edge(name, child)
+
+    def edge(self, name: str, element: Element) -> None:
+        """An edge to a child, or a secondary edge to a further parent."""
+        other = element.attributes.get("idref")
+        label = _value(element.attributes.get("label"))
+        if other is None or element.tag not in ("edge", "secedge"):
+            self._defect(f"<{element.tag}> is not an edge with an idref", element.line)
+        elif element.tag == "secedge":
+            self.add_secondary_edge(name, other, label, element.line)
+        else:
+            self.add_edge(other, name, label, element.line)
+
+    def attributes_of_sentence(self) -> None:
+        """Keep what stands on <s> and <graph> on the root."""
+        features = self.root.features
+        for key, value in self.sentence.attributes.items():
+            if key != "id" and not key.startswith("xmlns"):
+                features[f"s.{key}"] = value
+        for key, value in self.graph.attributes.items():
+            features[f"graph.{key}"] = value
+        root = self.graph.attributes.get("root")
+        if root is not None and root not in self._ends:
+            self.defects.append(
+                Defect(f"the root {root} of the graph does not exist", self.graph.line, repairable=True)
+            )
+        if not self.tokens and not self.defects and self._ends:
+            self._defect("the sentence has nodes but no words", self.sentence.line)
+
+
+def _value(text: str | None) -> str | None:
+    return None if text == ABSENT else text
