@@ -76,6 +76,15 @@ def test_every_tree_shape_is_there():
     assert len(set(families(5))) == 236 * 32
 
 
+@pytest.mark.parametrize(("length", "derivations"), [(1, 1), (2, 1), (3, 3), (4, 15), (5, 105), (6, 945)])
+def test_structural_derivations_are_as_many_as_binary_trees(length, derivations):
+    """1 · 3 · 5 ··· (2n-3): the foci of a derivation are the nodes of a binary tree, in an order that is forced."""
+    paths: dict[State, int] = {}
+    for state, options in reversed(graph(length).items()):
+        paths[state] = sum(paths[after] for after in {after for _, after in options}) if options else 1
+    assert paths[State(frozenset(), 0, 0, False)] == derivations
+
+
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5])
 def test_what_was_the_focus_is_out_of_reach(length):
     """No set that had its labelling step is reachable, labelled or not: `reach` does not depend on C."""

@@ -176,8 +176,8 @@ def _length_line(title: str, counts: Counter[int], tokens: int) -> str:
 def crossing_pairs(length: int) -> frozenset[Constituent]:
     """A tree that costs linear memories a quadratic number of transitions: pairs {k, m+k} with m = n // 2.
 
-    When a pair is joined, the left tokens of all later pairs lie between its two tokens, one by one. At least
-    m(m-1)/2 gaps, or as many swaps, are needed by any oracle (docs/oracle.md has the proof).
+    When a pair is joined, the left tokens of all later pairs lie between its two tokens, one by one. Any
+    oracle needs m(m-1)/2 swaps, or that many gaps and m-1 more (docs/oracle.md has the proof).
 
     >>> sorted(sorted(s) for _, s in crossing_pairs(5))
     [[0, 1, 2, 3, 4], [0, 2], [1, 3]]
