@@ -2,8 +2,8 @@
 
 The claim: for every tree over n ≤ 5 tokens and every reachable configuration, `best_actions` keep the best
 score that can still be reached (most gold constituents, then fewest wrong ones), `optimal_actions` are
-exactly the legal actions that do, and following either oracle from there attains it. For n = 6 and 7 trees are
-sampled; configurations never are.
+exactly the legal actions that do, and following either oracle from there attains it. For n = 6 and 7 trees
+are sampled; configurations never are.
 
 What is reduced, and why that is sound: a configuration is (S, s_f, i, C) : j. The step j follows from S and
 i. C changes no rule of Table 1 and no score of the rest of the derivation; in the oracle it only occurs in
@@ -78,7 +78,7 @@ def test_every_tree_shape_is_there():
 
 @pytest.mark.parametrize(("length", "derivations"), [(1, 1), (2, 1), (3, 3), (4, 15), (5, 105), (6, 945)])
 def test_structural_derivations_are_as_many_as_binary_trees(length, derivations):
-    """1 · 3 · 5 ··· (2n-3): the foci of a derivation are the nodes of a binary tree, in an order that is forced."""
+    """1 · 3 · 5 ··· (2n-3): the foci of a derivation are the nodes of a binary tree in a forced order."""
     paths: dict[State, int] = {}
     for state, options in reversed(graph(length).items()):
         paths[state] = sum(paths[after] for after in {after for _, after in options}) if options else 1

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 
-from discoparse.transition import Action, Combine, Configuration, Shift
+from discoparse.transition import Action, Configuration
 from discoparse.tree import Constituent
 
 LABELS = ("A", "B", "C")
@@ -47,7 +47,3 @@ def derive(length: int, actions: list[Action]) -> Configuration:
     for action in actions:
         c = c.apply(action)
     return c
-
-
-def is_structural(action: Action) -> bool:
-    return isinstance(action, Shift | Combine)
