@@ -10,12 +10,11 @@ from typing import Any
 import click
 
 from discoparse.cli.options import ReadingOptions, reading_options, tell
-from discoparse.errors import DiscoparseError
+from discoparse.errors import DiscoparseError, TreebankError
 from discoparse.evaluation import Result, evaluate, read_parameters, standard_parameters
 from discoparse.evaluation.breakdown import CLASSIFIERS, break_down
 from discoparse.evaluation.mistakes import find_mistakes
 from discoparse.evaluation.significance import SAMPLES, SEED, compare_results
-from discoparse.tree import Tree
 from discoparse.treebank import FORMATS
 
 
@@ -31,18 +30,34 @@ def _groupings(ctx: click.Context, parameter: click.Parameter, value: str | None
 @click.command()
 @click.argument("gold")
 @click.argument("predicted")
-@click.option("--params", type=click.Path(exists=True, dir_okay=False), help="EVALB parameters [proper.prm].")
-@click.option("--cutoff", type=click.IntRange(min=0), help="Length of the column of short sentences [40].")
+@click.option(
+    "--params",
+    type=click.Path(exists=True, dir_okay=False),
+    help="EVALB parameter file [the standard one, proper.prm].",
+)
+@click.option("--cutoff", type=click.IntRange(min=0), help="Length up to which a sentence is short [40].")
 @click.option("--allow-missing", is_flag=True, help="Score missing predictions as empty, and say how many.")
-@click.option("--by", callback=_groupings, metavar="LIST", help=f"Scores per {','.join(CLASSIFIERS)}.")
-@click.option("--errors", type=click.IntRange(min=1), metavar="N", help="The N commonest mistakes.")
+@click.option(
+    "--by", callback=_groupings, metavar="LIST", help=f"Scores per group; any of {', '.join(CLASSIFIERS)}."
+)
+@click.option(
+    "--errors", type=click.IntRange(min=1), metavar="N", help="The N most frequent mistakes of each kind."
+)
 @click.option("--compare", metavar="OTHER", help="A second prediction to test against the first.")
-@click.option("--samples", type=click.IntRange(min=1), default=SAMPLES, show_default=True, help="Of a test.")
-@click.option("--seed", type=click.IntRange(min=0), default=SEED, show_default=True, help="Of a test.")
-@click.option("--html", type=click.Path(dir_okay=False), help="Write a page with plots and drawn trees.")
-@click.option("--worst", type=click.IntRange(min=0), default=12, show_default=True, help="Drawn in --html.")
+@click.option(
+    "--samples", type=click.IntRange(min=1), default=SAMPLES, show_default=True, help="Samples of the tests."
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=SEED, show_default=True, help="Seed of the tests."
+)
+@click.option(
+    "--html", type=click.Path(dir_okay=False), help="Write a page with plots and the worst sentences drawn."
+)
+@click.option(
+    "--worst", type=click.IntRange(min=0), default=12, show_default=True, help="Sentences drawn in the page."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-@click.option("--predicted-from", type=click.Choice(list(FORMATS)), help="Format of predictions [--from].")
+@click.option("--predicted-from", type=click.Choice(list(FORMATS)), help="Format of PREDICTED [--from].")
 @reading_options
 def command(
     gold: str,
@@ -69,12 +84,17 @@ def command(
     parameters = read_parameters(params) if params else standard_parameters()
     if cutoff is not None:
         parameters = dataclasses.replace(parameters, cutoff=cutoff)
-    gold_trees = _read(reading, gold, None)
+    gold_trees = list(reading.trees(gold))
+    if not gold_trees:
+        raise DiscoparseError(f"{gold}: no trees, nothing to score")
+    predicted_reading = dataclasses.replace(reading, format=predicted_from or reading.format)
 
     def score(path: str) -> Result:
-        trees = _read(reading, path, predicted_from)
+        trees = predicted_reading.trees(path)
         try:
             result = evaluate(gold_trees, trees, parameters, allow_missing=allow_missing)
+        except TreebankError:  # it says itself which file is meant
+            raise
         except DiscoparseError as error:
             raise DiscoparseError(f"{path} against {gold}: {error}") from None
         if result.missing:
@@ -94,15 +114,6 @@ def command(
         names = (predicted, compare) if compare else (predicted,)
         page = html_report(result, gold, names, other, tests, worst=worst)
         Path(html).write_text(page, encoding="utf-8")
-
-
-def _read(reading: ReadingOptions, path: str, format: str | None) -> list[Tree]:
-    if format is not None:
-        reading = dataclasses.replace(reading, format=format)
-    trees = list(reading.trees(path))
-    if not trees:
-        raise DiscoparseError(f"{path}: no trees, nothing to score")
-    return trees
 
 
 def _as_json(

@@ -114,11 +114,12 @@ def _unequal_numbers(
     if k >= len(gold):
         extra = f"predicted {name_sentence(k, predicted[k])}, {_excerpt(predicted[k].words)},"
         return f"{numbers}: {extra} is one too many"
-    place = f"gold {name_sentence(k, gold[k])}, {_excerpt(gold[k].words)},"
-    if by_id is None and k < len(predicted):
-        place += f" stands beside {_excerpt(predicted[k].words)} and"
     advice = "; --allow-missing scores missing predictions as empty" if len(predicted) < len(gold) else ""
-    return f"{numbers}: {place} has no prediction{advice}"
+    place = f"{name_sentence(k, gold[k])}, {_excerpt(gold[k].words)},"
+    if by_id is not None or k >= len(predicted):
+        return f"{numbers}: gold {place} has no prediction{advice}"
+    other = _excerpt(predicted[k].words)
+    return f"{numbers}: gold {place} is the first that differs: predicted {other}{advice}"
 
 
 def different_words(index: int, gold: Tree, predicted: Tree, parameters: Parameters) -> str:
