@@ -14,7 +14,7 @@ class UsageError(DiscoparseError):
 
 
 class TreebankWarning(UserWarning):
-    """Something of a treebank was left out, or cannot be held by a format; shown where nobody asked for a report."""
+    """Something of a treebank was left out or cannot be held by a format; shown where no report is kept."""
 
 
 @dataclass(frozen=True)

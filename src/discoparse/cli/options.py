@@ -58,9 +58,7 @@ class WritingOptions:
 
     def write(self, trees: Iterable[Tree], path: str) -> int:
         """Write trees to a file or `-`; their number."""
-        return write_trees(
-            trees, path, self.format, report=self.report, lemmas=self.lemmas, ids=self.ids
-        )
+        return write_trees(trees, path, self.format, report=self.report, lemmas=self.lemmas, ids=self.ids)
 
 
 def reading_options(command: Command) -> Command:
@@ -69,7 +67,9 @@ def reading_options(command: Command) -> Command:
     When the command ends, what was left out is told once on standard error.
     """
 
-    @click.option("--from", "from_", type=click.Choice(list(FORMATS)), help="Format of the input [from its name].")
+    @click.option(
+        "--from", "from_", type=click.Choice(list(FORMATS)), help="Format of the input [from its name]."
+    )
     @click.option("--encoding", help="Encoding of the input [UTF-8; XML: as the file declares].")
     @click.option(
         "--on-error",

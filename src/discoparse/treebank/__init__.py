@@ -47,19 +47,20 @@ def read_trees(
 ) -> Iterator[Tree]:
     """The trees of one file, several files or a directory, one at a time.
 
-    `format` is guessed from the name (and from the content where the name does not tell) when it is None. Problems
-    raise `TreebankError` (`on_error="fail"`), drop their sentence ("skip"), or are repaired where that is possible
-    ("repair"); the last two are told to `report`, or as warnings. Options: `lemmas=True` (bracket: `word-lemma`).
+    `format` is guessed from the name (and from the content where the name does not tell) when it is None.
+    Problems raise `TreebankError` (`on_error="fail"`), drop their sentence ("skip"), or are repaired where
+    that is possible ("repair"); the last two are told to `report`, or as warnings. Options: `lemmas=True`
+    (bracket: `word-lemma`).
     """
     if on_error not in ON_ERROR:
         raise UsageError(f"on_error is one of {', '.join(ON_ERROR)}, not {on_error!r}")
     entry = None if format is None else format_named(format)
     ours = report if report is not None else Report(on_problem=_warn_of_problem)
     for path in path_list(paths):
+        members: list[str] = [path]
+        common: Format | None = entry
         if path != STANDARD and os.path.isdir(path):
             members, common = directory_members(path, entry)
-        else:
-            members, common = [path], entry
         for member in members:
             yield from _read_file(member, common, encoding, Reading(_shown(member), on_error, ours), options)
     if report is None:
@@ -87,10 +88,11 @@ def write_trees(
     report: Report | None = None,
     **options: Any,
 ) -> int:
-    """Write trees to a file (`-` for standard output, `.gz` compressed), in the format of its name; their number.
+    """Write trees to a file (`-` for standard output, `.gz` compressed) in the format of its name; how many.
 
-    What the format cannot hold is told to `report`, or as warnings; the file appears when it is complete. Options:
-    `version=3` (export without lemmas, also `format="export3"`), `lemmas=True`, `ids=True` (bracket).
+    What the format cannot hold is told to `report`, or as warnings; the file appears when it is complete.
+    Options: `version=3` (export without lemmas, also `format="export3"`), `lemmas=True`, `ids=True`
+    (bracket).
     """
     name = os.fspath(path)
     ours = Report() if report is None else report

@@ -1,8 +1,8 @@
 """Alpino XML: nested nodes with spans, `rel` as edge label, co-indexed empty nodes as secondary edges.
 
-Categories are in upper case in trees and in lower case in files; the node `top` is the virtual root. What has no
-place of its own in a tree is kept in `features`; ids, spans and index numbers follow from the tree. What belongs to
-the sentence stands in the features of the root under `ELEMENT.NAME`.
+Categories are in upper case in trees and in lower case in files; the node `top` is the virtual root. What
+has no place of its own in a tree is kept in `features`; ids, spans and index numbers follow from the tree.
+What belongs to the sentence stands in the features of the root under `ELEMENT.NAME`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _INNER = ("node", "sentence", "comments", "comment", "metadata", "meta")
 
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
-    """The sentences of a file: one, or several <alpino_ds> one after another, with or without an outer element."""
+    """The sentences of a file: one, or <alpino_ds> after <alpino_ds>, with or without an outer element."""
     previous: tuple[Tree | None, _Sentence] | None = None
     alone = True
     for element in elements(stream, "alpino_ds", _INNER, reading):
@@ -127,7 +127,9 @@ class _Sentence:
             return
         words = [attributes["word"]] if end - begin == 1 else attributes["word"].split(" ")
         if len(words) != end - begin or begin < 0:
-            self.defect(f"{attributes['word']!r} is not {end - begin} words, as begin and end say", element.line)
+            self.defect(
+                f"{attributes['word']!r} is not {end - begin} words, as begin and end say", element.line
+            )
             return
         if any(i in self.words for i in range(begin, end)):
             self.defect(f"two words begin at {begin}", element.line)
@@ -157,7 +159,8 @@ class _Sentence:
             self.defect(f"no node holds the word at position {missing}", self.element.line)
         elif len(self.text.split(" ")) > expected > 0 and len(self.text.split()) > expected:
             self.defect(
-                f"the sentence has {len(self.text.split())} words, its nodes only {expected}", self.element.line
+                f"the sentence has {len(self.text.split())} words, its nodes only {expected}",
+                self.element.line,
             )
 
     def secondary_edges(self, tree: Tree) -> list[SecondaryEdge]:

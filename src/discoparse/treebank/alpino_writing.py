@@ -59,7 +59,9 @@ class _Sentence:
         if self.tree.root.label == ROOT:
             lines += self.nodes()
         else:
-            self.report.not_written("alpino", "a root other than ROOT (a ROOT is added when the tree is read)")
+            self.report.not_written(
+                "alpino", "a root other than ROOT (a ROOT is added when the tree is read)"
+            )
             lines += self.nodes()
         lines += self.beside(before=False)
         lines.append("</alpino_ds>\n")
@@ -68,7 +70,9 @@ class _Sentence:
     def nodes(self) -> list[str]:
         """The nested <node> elements, a co-indexed empty one for each secondary edge."""
         lines: list[str] = []
-        stack: list[tuple[Node | int | SecondaryEdge | None, int]] = [(self.tree.root, 1)]  # None closes a node
+        stack: list[tuple[Node | int | SecondaryEdge | None, int]] = [
+            (self.tree.root, 1)
+        ]  # None closes a node
         while stack:
             item, depth = stack.pop()
             indent = "  " * depth
@@ -93,7 +97,12 @@ class _Sentence:
             begin, end = (mask & -mask).bit_length() - 1, mask.bit_length()
         if edge == "--":
             self.report.not_written("alpino", "the relation -- (it means absent)")
-        values = {"begin": str(begin), "end": str(end), "id": str(self.count), "rel": "--" if edge is None else edge}
+        values = {
+            "begin": str(begin),
+            "end": str(end),
+            "id": str(self.count),
+            "rel": "--" if edge is None else edge,
+        }
         self.count += 1
         return values
 
@@ -139,7 +148,11 @@ class _Sentence:
         for name in features:
             if name in values or name in ("cat", "begin", "end", "id", "index", "rel", "word"):
                 self.report.not_written("alpino", f"the attribute {name}")
-        others = {k: v for k, v in features.items() if k not in ("id", "index", "cat", "begin", "end", "rel", "word")}
+        others = {
+            k: v
+            for k, v in features.items()
+            if k not in ("id", "index", "cat", "begin", "end", "rel", "word")
+        }
         return dict(sorted((others | values).items()))
 
     def beside(self, before: bool) -> list[str]:
@@ -155,12 +168,18 @@ class _Sentence:
             return [self.group(place, values) for place, values in groups.items() if place != "sentence"]
         own = groups.get("sentence", {}) | ({} if self.tree.id is None else {"sentid": self.tree.id})
         text = features.get("sentence", " ".join(self.tree.words))
-        lines = [f"  <sentence{self.attributes(own)}>{element_text(text, 'alpino', self.report)}</sentence>\n"]
+        lines = [
+            f"  <sentence{self.attributes(own)}>{element_text(text, 'alpino', self.report)}</sentence>\n"
+        ]
         if self.tree.comments:
             if any(comment != comment.strip() for comment in self.tree.comments):
                 self.report.not_written("alpino", "outer spaces in comments")
             texts = [element_text(comment, "alpino", self.report) for comment in self.tree.comments]
-            lines += ["  <comments>\n", *(f"    <comment>{text}</comment>\n" for text in texts), "  </comments>\n"]
+            lines += [
+                "  <comments>\n",
+                *(f"    <comment>{text}</comment>\n" for text in texts),
+                "  </comments>\n",
+            ]
         return lines
 
     def group(self, place: str, values: dict[str, str]) -> str:

@@ -43,7 +43,9 @@ def read(stream: Iterable[str], reading: Reading, lemmas: bool = False) -> Itera
             if root is None:
                 break
             reading.sentence(parser.id, line)
-            defects = [Defect(f"the phrase {label} has no words", line, repairable=True) for label in wordless]
+            defects = [
+                Defect(f"the phrase {label} has no words", line, repairable=True) for label in wordless
+            ]
             tree = parser.tree(root, line, defects)
             damaged = bad_bytes(text, line)
             if damaged:
@@ -82,9 +84,13 @@ class _Sentence:
         if not root.label:
             root.label = ROOT
         elif self.id is not None and root.label != ROOT:  # an ordinary node that happens to be called ID
-            defects.append(Defect(f"(ID {self.id}) stands inside {root.label}, not in the outer bracket", line))
+            defects.append(
+                Defect(f"(ID {self.id}) stands inside {root.label}, not in the outer bracket", line)
+            )
         if any(not node.label for node in tree.preorder()):
-            defects.append(Defect("a bracket inside the tree has no label: one may be missing before it", line))
+            defects.append(
+                Defect("a bracket inside the tree has no label: one may be missing before it", line)
+            )
         if self.id is not None:
             root.features[ID] = self.id
         return tree
@@ -107,9 +113,10 @@ def split_lemma(leaf: str) -> tuple[str, str | None]:
 class _Blocks:
     """The line and text of whole trees: lines until the brackets close, headers and comments passed over.
 
-    A tree that does not close ends where the next one must begin: at a line that opens with an empty outer bracket.
-    Where none is in sight, the lines read so far are cut at lines that open with a bracket, and the pieces whose
-    brackets close are trees, unless such lines may as well be inner ones of the tree that is broken.
+    A tree that does not close ends where the next one must begin: at a line that opens with an empty outer
+    bracket. Where none is in sight, the lines read so far are cut at lines that open with a bracket, and
+    the pieces whose brackets close are trees, unless such lines may as well be inner ones of the tree that
+    is broken.
     """
 
     def __init__(self, stream: Iterable[str], reading: Reading) -> None:
@@ -181,16 +188,16 @@ def _is_comment(line: str, inside: bool) -> tuple[bool, bool]:
     return False, not text or text.startswith("*x*")
 
 
-def write(
-    trees: Iterable[Tree], report: Report, lemmas: bool = False, ids: bool = False
-) -> Iterator[str]:
-    """One tree a line; with `lemmas`, leaves are `word-lemma`; (ID …) where `ids` asks for it or the file had it."""
+def write(trees: Iterable[Tree], report: Report, lemmas: bool = False, ids: bool = False) -> Iterator[str]:
+    """One tree a line; `lemmas`: leaves are `word-lemma`; `ids`: (ID …), also where the file had it."""
     for number, tree in enumerate(trees, 1):
         virtual = tree.root.label == ROOT
         has_id = tree.id is not None and virtual and (ids or ID in tree.root.features)
         _refuse_discontinuous(tree, number)
         holds = {capacity.LEMMAS} if lemmas else set()
-        note_losses(tree, "bracket", holds | {capacity.IDS} if has_id else holds, report, root_attributes={ID})
+        note_losses(
+            tree, "bracket", holds | {capacity.IDS} if has_id else holds, report, root_attributes={ID}
+        )
         text = _format_tree(tree, lemmas, report)
         if has_id:
             note_changes(tree.id or "", False, "bracket", report)
@@ -207,8 +214,8 @@ def _refuse_discontinuous(tree: Tree, number: int) -> None:
             stack.extend(reversed(item.children))
         elif item != order:
             message = (
-                "the tree is discontinuous, which bracket cannot hold: write discbracket, export, tigerxml or json, "
-                "or turn gaps into traces with --traces write"
+                "the tree is discontinuous, which bracket cannot hold: choose discbracket, export, "
+                "tigerxml or json, or turn gaps into traces with --traces write"
             )
             raise TreebankError(Problem(message, "<output>", None, tree.id or str(number)))
         else:

@@ -1,8 +1,8 @@
 """What the two bracketed formats share: their syntax, and how brackets hide inside words.
 
-Three spellings of a bracket exist. Files written by disco-dop hide `(` as `#LRB#`: that is syntax, decoded when
-read. The Penn Treebank writes the token `-LRB-`: that is the word as the treebank has it, and it stays. `plain_word`
-is the one place that says which spellings mean the same.
+Three spellings of a bracket exist. Files written by disco-dop hide `(` as `#LRB#`: that is syntax, decoded
+when read. The Penn Treebank writes the token `-LRB-`: that is the word as the treebank has it, and it
+stays. `plain_word` is the one place that says which spellings mean the same.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ SPACE = " \t\r\n"  # what separates; other white space, as a no-break space, is 
 _SPACES = re.compile(r"[ \t\r\n]+")
 _HARD = re.compile(r"[() \t\r\n]|#[LR]RB#")
 
-# An opening bracket with its label, a leaf with the bracket that closes it, a closing bracket, or anything else.
+# An opening bracket with its label, a leaf with the bracket that closes it, a closing bracket, or anything
+# else.
 _PIECE = re.compile(
     r"\(([^ \t\r\n()]*)[ \t\r\n]*|([^ \t\r\n()]+)[ \t\r\n]*\)[ \t\r\n]*|(\))[ \t\r\n]*|([^ \t\r\n()]+)"
 )
@@ -40,11 +41,13 @@ def plain_word(word: str) -> str:
     >>> [plain_word(word) for word in ["-LRB-", "#RRB#", "a-LSB-1-RSB-", "-LRB"]]
     ['(', ')', 'a[1]', '-LRB']
     """
-    return _PENN.sub(lambda found: PENN_BRACKETS[found.group()], word) if "RB" in word or "B-" in word else word
+    return (
+        _PENN.sub(lambda found: PENN_BRACKETS[found.group()], word) if "RB" in word or "B-" in word else word
+    )
 
 
 def escape(text: str, tag: bool = False) -> str:
-    """Hide brackets: `$(` becomes `$[` as in disco-dop's files, others `#LRB#` and `#RRB#`; spaces become `_`.
+    """Hide brackets: `$(` becomes `$[` as in disco-dop's files, others `#LRB#`, `#RRB#`; spaces become `_`.
 
     >>> escape("$(", tag=True), escape(":-)"), escape("New York")
     ('$[', ':-#RRB#', 'New_York')
@@ -68,7 +71,9 @@ def unescape(text: str, tag: bool = False) -> str:
 def note_changes(text: str, tag: bool, format: str, report: Report) -> None:
     """Tell of text that does not read back as it was written."""
     if (tag and text == "$[") or (_HARD.search(text) and unescape(escape(text, tag), tag) != text):
-        what = "white space in words or labels (written _)" if _SPACES.search(text) else f"the spelling {text}"
+        what = (
+            "white space in words or labels (written _)" if _SPACES.search(text) else f"the spelling {text}"
+        )
         report.not_written(format, what)
 
 
@@ -85,15 +90,16 @@ def pieces(text: str) -> Iterator[re.Match[str]]:
     return _PIECE.finditer(text)
 
 
-# Called with the tag, the text of a leaf and the number of brackets around both: the token index, None to drop it.
+# Called with the tag, the text of a leaf and the number of brackets around both: the token index, None to
+# drop it.
 AddLeaf = Callable[[str, str, int], "int | None"]
 
 
 def parse_brackets(found: Iterator[re.Match[str]], add_leaf: AddLeaf) -> tuple[Node | None, list[str]]:
-    """The next tree of the pieces of a text (None when there are no more), and the labels of nodes without words.
+    """The next tree of the pieces of a text (None at its end), and the labels of nodes without words.
 
-    Nodes without words are left out of the tree; when nothing is left of it, its root has no children. A tree that
-    is but a word with its tag gets a `ROOT`.
+    Nodes without words are left out of the tree; when nothing is left of it, its root has no children. A
+    tree that is but a word with its tag gets a `ROOT`.
     """
     stack: list[Node] = []
     wordless: list[str] = []
@@ -105,7 +111,9 @@ def parse_brackets(found: Iterator[re.Match[str]], add_leaf: AddLeaf) -> tuple[N
         elif leaf is not None and stack:
             preterminal = stack.pop()
             if preterminal.children:
-                raise BracketError(f"the word {leaf!r} must stand alone under a part-of-speech tag", match.start())
+                raise BracketError(
+                    f"the word {leaf!r} must stand alone under a part-of-speech tag", match.start()
+                )
             try:
                 index = add_leaf(preterminal.label, leaf, len(stack))
             except ValueError as error:
@@ -123,7 +131,9 @@ def parse_brackets(found: Iterator[re.Match[str]], add_leaf: AddLeaf) -> tuple[N
             else:
                 wordless.append(node.label)
         elif stack:
-            raise BracketError(f"the word {other!r} must stand alone under a part-of-speech tag", match.start())
+            raise BracketError(
+                f"the word {other!r} must stand alone under a part-of-speech tag", match.start()
+            )
         else:
             raise BracketError(f"{(close or leaf or other)[:40]!r} stands outside a tree", match.start())
     if stack:

@@ -29,8 +29,8 @@ def note_losses(
 ) -> None:
     """Tell the report what of this tree `format`, which holds `holds`, cannot hold.
 
-    `attributes` names the features of words and nodes that the format has a place for, `root_attributes` those of
-    the root, in which readers keep what belongs to the sentence; None stands for all.
+    `attributes` names the features of words and nodes that the format has a place for, `root_attributes`
+    those of the root, in which readers keep what belongs to the sentence; None stands for all.
     """
     lost: list[str] = []
     if tree.id is not None and IDS not in holds:

@@ -1,4 +1,4 @@
-"""The NeGra export format, versions 3 and 4: one row a word or node, parents by number, secondary edges, comments."""
+"""The NeGra export format, versions 3 and 4: a row for each word and node, with the number of its parent."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Row:
 
 
 def read(stream: Iterable[str], reading: Reading) -> Iterator[Tree]:
-    """The sentences of a file; the version is what #FORMAT or the header line says, else what the first row shows."""
+    """The sentences of a file; its version is what #FORMAT or the header line says, or the first row shows."""
     version: int | None = None
     sentence: _Sentence | None = None
     table: str | None = None  # inside #BOT NAME … #EOT NAME
@@ -142,11 +142,8 @@ def _parse_row(text: str, line: int, version: int | None) -> _Row | Defect | str
     if not sound:
         if text.startswith("%%"):
             return text[2:].strip()
-        return Defect(
-            f"a row of export format {version or '3 or 4'} has {width} fields ending in the number of the parent, "
-            f"and pairs of label and parent after it; this one has {len(head) + len(tail)}: {text[:60]!r}",
-            line,
-        )
+        rule = f"a row has {width} fields, the last a number, and pairs of label and number after them"
+        return Defect(f"{rule}; this one has {len(head) + len(tail)}: {text[:60]!r}", line)
     if version == 3:
         head.insert(1, ABSENT)
     return _Row(line, head, list(zip(tail[::2], tail[1::2], strict=True)), comment)

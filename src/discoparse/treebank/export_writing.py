@@ -10,7 +10,8 @@ from discoparse.treebank import capacity
 from discoparse.treebank.capacity import note_losses
 from discoparse.treebank.report import Report
 
-HEADER = "%% word\tlemma\ttag\tmorph\tedge\tparent\tsecedge\n"  # as disco-dop writes it; tells that there are lemmas
+# As disco-dop writes it; tells that there are lemmas.
+HEADER = "%% word\tlemma\ttag\tmorph\tedge\tparent\tsecedge\n"
 HOLDS = frozenset(
     {
         capacity.IDS,
@@ -92,7 +93,9 @@ class _Sentence:
         written = [self.field(word), self.value(lemma), self.field(tag), self.value(morph), self.value(edge)]
         if self.version == 3:
             del written[1]
-        written.append(str(self.numbers[parent]) if parent is not None and parent is not self.virtual else "0")
+        written.append(
+            str(self.numbers[parent]) if parent is not None and parent is not self.virtual else "0"
+        )
         written += self.secondary.get(key, [])
         if "comment" in features:
             written.append(f"%% {self.comment(features['comment'])}".rstrip())

@@ -1,4 +1,4 @@
-"""Opening treebank files: one, several or a directory, `.gz` or not, any encoding, standard input and output."""
+"""Opening treebank files: one, several or a directory, `.gz` or not, any encoding, standard streams."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
     elif os.path.isdir(path):
         raise UsageError(f"{path} is a directory")
     else:
-        raw = open(path, "rb")
+        raw = open(path, "rb")  # noqa: SIM115  (closed below)
     try:
         buffered = cast(BinaryIO, raw if hasattr(raw, "peek") else io.BufferedReader(cast(io.RawIOBase, raw)))
         if buffered.peek(2)[:2] == b"\x1f\x8b":  # type: ignore[attr-defined]
@@ -90,7 +90,9 @@ def decoded(stream: BinaryIO, encoding: str | None, xml: bool) -> Iterator[TextI
     try:
         codecs.lookup(encoding)
     except LookupError:
-        raise UsageError(f"unknown encoding {encoding!r}: name one that Python knows with --encoding") from None
+        raise UsageError(
+            f"unknown encoding {encoding!r}: name one that Python knows with --encoding"
+        ) from None
     text = io.TextIOWrapper(stream, encoding=encoding, errors="surrogateescape", newline=None)
     try:
         yield text
@@ -115,12 +117,14 @@ def damage_reported(reading: Reading) -> Iterator[None]:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         reading.problem(f"the compressed file is cut off or damaged ({error})")
     except UnicodeError as error:
-        reading.problem(f"bytes that the encoding does not know ({error}): name the right one with --encoding")
+        reading.problem(
+            f"bytes that the encoding does not know ({error}): name the right one with --encoding"
+        )
 
 
 @contextmanager
 def open_for_writing(path: str, encoding: str = "utf-8") -> Iterator[TextIO]:
-    """A text file that appears under its name only when it is complete; `.gz` is compressed, `-` standard output."""
+    """A text file that appears only when it is complete; `.gz` is compressed, `-` is standard output."""
     if path == STANDARD:
         yield sys.stdout
         sys.stdout.flush()
@@ -132,9 +136,12 @@ def open_for_writing(path: str, encoding: str = "utf-8") -> Iterator[TextIO]:
     unfinished = f"{path}.unfinished"
     try:
         if path.endswith(".gz"):
-            with open(unfinished, "wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
-                with io.TextIOWrapper(cast(BinaryIO, packed), encoding=encoding, newline="\n") as stream:
-                    yield stream
+            with (
+                open(unfinished, "wb") as raw,
+                gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed,
+                io.TextIOWrapper(cast(BinaryIO, packed), encoding=encoding, newline="\n") as stream,
+            ):
+                yield stream
         else:
             with open(unfinished, "w", encoding=encoding, newline="\n") as stream:
                 yield stream

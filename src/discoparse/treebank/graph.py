@@ -1,4 +1,4 @@
-"""Trees from rows that name their parents, as export, TIGER-XML and JSON have them, with all that can be wrong."""
+"""Trees from rows that name their parents, as in export, TIGER-XML and JSON, and all that can be wrong."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from discoparse.treebank.report import Defect
 
 
 class Graph:
-    """Words, nodes and edges of a sentence under the names that a file gives them.
+    """Words, nodes and edges of a sentence under the names that a file gives them (words may go by index).
 
-    Add them in any order, then ask for the `tree`; what is wrong collects in `defects`. Things without a parent hang
-    from a `ROOT` node.
+    Add them in any order, then ask for the `tree`; what is wrong collects in `defects`. Things without a
+    parent hang from a `ROOT` node.
 
     >>> graph = Graph()
     >>> graph.add_token("w1", Token("Go", "VB"))
@@ -47,11 +47,9 @@ class Graph:
         """An edge of the tree; of two parents of one child the first counts."""
         if child in self._parents:
             first = self._shown(self._parents[child][0])
-            self._defect(
-                f"{self._shown(child)} has two parents, {first} and {self._shown(parent)} (edge {label or '--'})",
-                line,
-                repairable=True,
-            )
+            second = f"{self._shown(parent)} (edge {label or '--'})"
+            message = f"{self._shown(child)} has two parents, {first} and {second}"
+            self._defect(message, line, repairable=True)
             return
         self._parents[child] = (parent, line)
         self._edge_labels[child] = label
@@ -86,10 +84,10 @@ class Graph:
         self.defects.append(Defect(message, line, repairable))
 
     def _shown(self, name: Hashable) -> str:
-        end = self._ends.get(name)
-        if isinstance(name, int) and isinstance(end, int):
-            return f"word {name + 1} ({self.tokens[end].word})"
-        return f"node {name}" if isinstance(name, int) else str(name)
+        """How a message names it: as the file does or, for words without a name, by position."""
+        if isinstance(name, int):
+            return f"word {name + 1} ({self.tokens[name].word})"
+        return " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
 
     def _link(self) -> None:
         """Give every node its children; find unknown names and cycles."""
@@ -97,7 +95,9 @@ class Graph:
             parent_name, line = self._parents.get(name, (None, None))
             if end is self.root:
                 if parent_name is not None:
-                    self._defect(f"the root {self._shown(name)} has a parent, {self._shown(parent_name)}", line)
+                    self._defect(
+                        f"the root {self._shown(name)} has a parent, {self._shown(parent_name)}", line
+                    )
                 continue
             parent = self.root if parent_name is None else self._ends.get(parent_name)
             if not isinstance(parent, Node):
@@ -148,7 +148,9 @@ class Graph:
             if not node.children and node is not self.root:
                 empty.add(node)
                 name = names[node]
-                self._defect(f"{self._shown(name)} ({node.label}) has no words", self._lines[name], repairable=True)
+                self._defect(
+                    f"{self._shown(name)} ({node.label}) has no words", self._lines[name], repairable=True
+                )
         return set(order) - empty
 
     def _secondary_edge(

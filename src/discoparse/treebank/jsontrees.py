@@ -1,6 +1,7 @@
-"""Trees as JSON: one object a tree, in an array (`json`) or one a line (`jsonl`); docs/formats.md describes it.
+"""Trees as JSON: an object for each, in an array (`json`) or on a line (`jsonl`), as docs/formats.md says.
 
-Nodes name their parents instead of nesting, so that depth is no limit and secondary edges need nothing special.
+Nodes name their parents instead of nesting, so that depth is no limit and secondary edges need nothing
+special.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 
-from discoparse.tree import Node, SecondaryEdge, Token, Tree
+from discoparse.tree import Node, Token, Tree
 from discoparse.treebank.graph import Graph
 from discoparse.treebank.report import Reading, Report, bad_bytes
 
@@ -26,7 +27,8 @@ def tree_to_json(tree: Tree) -> dict[str, Any]:
     """A tree as plain data; what is absent is left out.
 
     >>> tree_to_json(Tree([Token("Go", "VB", lemma="go")], Node("S", [0])))
-    {'tokens': [{'word': 'Go', 'tag': 'VB', 'lemma': 'go', 'parent': 0}], 'nodes': [{'label': 'S', 'parent': None}]}
+    {'tokens': [{'word': 'Go', 'tag': 'VB', 'lemma': 'go', 'parent': 0}], 'nodes': [{'label': 'S', 'parent':
+    None}]}
     """
     numbers = {node: k for k, node in enumerate(tree.preorder())}
     parents = tree.parents()
@@ -39,7 +41,8 @@ def tree_to_json(tree: Tree) -> dict[str, Any]:
         for k, t in enumerate(tree.tokens)
     ]
     nodes = [
-        {"label": n.label, **_present(n), "parent": numbers[parents[n]] if n in parents else None} for n in numbers
+        {"label": n.label, **_present(n), "parent": numbers[parents[n]] if n in parents else None}
+        for n in numbers
     ]
     edges = [
         {"child": name(e.child), "parent": name(e.parent), **({} if e.label is None else {"label": e.label})}
@@ -70,17 +73,23 @@ def tree_from_json(data: object) -> tuple[Tree | None, Graph]:
             graph.add_edge(("token", index), ("node", _index(token.get("parent"))), _optional(token, "edge"))
         for index, item in enumerate(_list(fields, "nodes")):
             entry = _object(item, _NODE_KEYS, f"node {index}")
-            node = Node(_text(entry.get("label"), "label"), [], None, _optional(entry, "morph"), _features(entry))
+            node = Node(
+                _text(entry.get("label"), "label"), [], None, _optional(entry, "morph"), _features(entry)
+            )
             graph.add_node(("node", index), node, is_root=index == 0)
             if index:
-                graph.add_edge(("node", index), ("node", _index(entry.get("parent"))), _optional(entry, "edge"))
+                graph.add_edge(
+                    ("node", index), ("node", _index(entry.get("parent"))), _optional(entry, "edge")
+                )
             else:
                 node.edge = _optional(entry, "edge")
                 if entry.get("parent") is not None:
                     raise ValueError("the first node is the root and has no parent")
         for item in _list(fields, "secondary_edges"):
             edge = _object(item, _EDGE_KEYS, "a secondary edge")
-            graph.add_secondary_edge(_end(edge.get("child")), _end(edge.get("parent")), _optional(edge, "label"))
+            graph.add_secondary_edge(
+                _end(edge.get("child")), _end(edge.get("parent")), _optional(edge, "label")
+            )
     except ValueError as error:
         graph._defect(str(error), None)
         return None, graph
@@ -116,7 +125,9 @@ def _text(value: object, what: str) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{what} must be a string, not {_shown(value)}")
     if bad_bytes(value) is not None:
-        raise ValueError(f"{what} {value.encode('utf-8', 'backslashreplace').decode()!r} has half a surrogate pair")
+        raise ValueError(
+            f"{what} {value.encode('utf-8', 'backslashreplace').decode()!r} has half a surrogate pair"
+        )
     return value
 
 
@@ -165,7 +176,7 @@ def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
 
 
 def _values(stream: TextIO, reading: Reading) -> Iterator[tuple[int, object]]:
-    """Line and content of each value; after a broken one, reading goes on at the next line that begins one."""
+    """Line and content of each value; after a broken one, reading goes on at the next line."""
     decoder = json.JSONDecoder()
     buffer, position, line, more = "", 0, 1, True
     opened = closed = separated = False  # inside [ … ], after it, after a comma
@@ -199,7 +210,11 @@ def _values(stream: TextIO, reading: Reading) -> Iterator[tuple[int, object]]:
                 buffer, position = buffer[position:] + chunk, 0
                 if chunk:
                     continue
-            what = "it is nested too deeply" if isinstance(error, RecursionError) else str(error).partition(":")[0]
+            what = (
+                "it is nested too deeply"
+                if isinstance(error, RecursionError)
+                else str(error).partition(":")[0]
+            )
             cut_off = isinstance(error, json.JSONDecodeError) and error.pos >= len(buffer.rstrip()) - 1
             reading.skip(f"this is not JSON: {what}{' (the file may be cut off)' if cut_off else ''}", line)
             further = buffer.find("\n", position)

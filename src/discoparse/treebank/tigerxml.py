@@ -1,4 +1,4 @@
-"""TIGER-XML: terminals, nonterminals with edges to their children, secondary edges from a child to a further parent.
+"""TIGER-XML: terminals, nonterminals with edges to children, secondary edges from child to further parent.
 
 Attributes without a place of their own in a tree are kept in `features`, those of `<s>` and `<graph>` in the
 features of the root under `s.NAME` and `graph.NAME`.

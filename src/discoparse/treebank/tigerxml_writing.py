@@ -78,9 +78,11 @@ class _Sentence:
         return name if name not in self.used else self.unused(name + "x")
 
     def choose_root(self) -> str:
-        """The root of the graph: the top node where there is one, the node that the source named, or a VROOT."""
+        """The root of the graph: the only top node, the one that the source named, or a VROOT."""
         if self.virtual is None:
-            self.report.not_written("tigerxml", "a root other than ROOT (a ROOT is added when the tree is read)")
+            self.report.not_written(
+                "tigerxml", "a root other than ROOT (a ROOT is added when the tree is read)"
+            )
             return self.names[self.tree.root]
         root = self.virtual
         named = {self.names[child] for child in root.children}
@@ -122,7 +124,9 @@ class _Sentence:
                 inner[name] = value
             elif self.virtual not in self.names:
                 self.report.not_written("tigerxml", f"the attribute {key} of the root")
-        if self.tree.root.edge is not None or (self.tree.root.morph is not None and self.virtual not in self.names):
+        if self.tree.root.edge is not None or (
+            self.tree.root.morph is not None and self.virtual not in self.names
+        ):
             self.report.not_written("tigerxml", capacity.ROOT_EDGE)
         lines = [f"<s{self.attributes(outer)}>\n<graph{self.attributes(inner)}>\n<terminals>\n"]
         for index, token in enumerate(self.tree.tokens):

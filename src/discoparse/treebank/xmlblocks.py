@@ -1,7 +1,7 @@
-"""XML treebanks as a stream of sentences: each element is parsed on its own, so that one bad sentence is one problem.
+"""XML treebanks as streams of sentences, each parsed on its own, so that one bad sentence is one problem.
 
-Memory holds one sentence. Nothing outside the file is ever fetched, and entities that a DOCTYPE defines are unknown
-inside sentences, so that they cannot expand without end.
+Memory holds one sentence. Nothing outside the file is ever fetched, and entities that a DOCTYPE defines are
+unknown inside sentences, so that they cannot expand without end.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from discoparse.treebank.report import Reading, Report, bad_bytes
 CHUNK = 1 << 16  # characters read at a time
 LONGEST = 1 << 25  # characters after which a sentence that does not end is given up
 _PROLOG = re.compile(r"<\?xml[^>]*\?>|<!DOCTYPE[^>\[]*(\[[^\]]*\]\s*)?>")
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0 has no way to write these
+_FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
+)  # XML 1.0 has no way to write these
 
 
 @dataclass(slots=True)
@@ -77,7 +79,9 @@ def elements(stream: TextIO, tag: str, inner: Collection[str], reading: Reading)
                 element = parse_element(text, line)
             except expat.ExpatError as error:
                 place = line + error.lineno - 1
-                reading.skip(f"the XML is not well-formed ({expat.ErrorString(error.code)})", place, _id_in(text))
+                reading.skip(
+                    f"the XML is not well-formed ({expat.ErrorString(error.code)})", place, _id_in(text)
+                )
             else:
                 yield element
     frame.close()
@@ -89,7 +93,7 @@ def _id_in(text: str) -> str | None:
 
 
 def _sections(stream: TextIO, tag: str, frame: _Frame) -> Iterator[tuple[int, str, bool]]:
-    """Line and text of each element `tag`, and whether it ends; what stands between them goes to the frame."""
+    """Line and text of each element `tag`, and whether it ends; the rest goes to the frame."""
     opening = re.compile(rf"<!--|<{tag}(?=[\s/>])")
     ending = re.compile(rf"</{tag}\s*>|<{tag}(?=[\s/>])")
     selfclosed = re.compile(rf"<{tag}(\s[^<>]*)?/>")
@@ -176,7 +180,9 @@ class _Frame:
             text, self.held = text[:cut], text[cut:]  # a declaration that goes on in the next piece
         else:
             self.held = ""
-        self.parse(_PROLOG.sub(lambda found: "\n" * found.group().count("\n"), text.replace("\ufeff", "")), False)
+        self.parse(
+            _PROLOG.sub(lambda found: "\n" * found.group().count("\n"), text.replace("\ufeff", "")), False
+        )
 
     def parse(self, text: str, final: bool) -> None:
         """Check a piece; unknown bytes do not matter here."""
@@ -195,7 +201,9 @@ class _Frame:
 
 def attributes_text(attributes: dict[str, str], format: str, report: Report) -> str:
     """Attributes as they stand in a tag, each after a space."""
-    return "".join(f" {name}={quoteattr(writable(value, format, report))}" for name, value in attributes.items())
+    return "".join(
+        f" {name}={quoteattr(writable(value, format, report))}" for name, value in attributes.items()
+    )
 
 
 def element_text(text: str, format: str, report: Report) -> str:

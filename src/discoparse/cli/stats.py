@@ -1,0 +1,102 @@
+"""`discoparse stats`: count what is in a treebank."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+from tqdm import tqdm
+
+from discoparse.cli.options import ReadingOptions, reading_options
+from discoparse.statistics import Statistics
+
+if TYPE_CHECKING:
+    from discoparse.derivations import DerivationStatistics
+
+
+@click.command("stats")
+@click.argument("files", nargs=-1, required=True)
+@reading_options
+@click.option("--derivations", is_flag=True, help="Also count what the transition system makes of the trees.")
+@click.option("--top", default=10, show_default=True, help="How many labels, tags and unary chains to list.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+def command(
+    files: tuple[str, ...], reading: ReadingOptions, derivations: bool, top: int, as_json: bool
+) -> None:
+    """Count sentences, tokens, labels, tags, lengths and discontinuities of treebank FILES.
+
+    FILES may be directories, or - for standard input. Constituents are all nodes above the part-of-speech
+    tags, the root included.
+    """
+    statistics = Statistics()
+    trees = statistics.watching(
+        tqdm(reading.trees(files), unit=" trees", disable=not sys.stderr.isatty(), leave=False)
+    )
+    derived: DerivationStatistics | None = None
+    if derivations:
+        from discoparse.derivations import derivation_statistics
+
+        derived = derivation_statistics(trees)
+    else:
+        for _ in trees:
+            pass
+    if as_json:
+        data = statistics.as_json() | ({"derivations": derived.to_json()} if derived else {})
+        click.echo(json.dumps(data, ensure_ascii=False, indent=2))
+        return
+    for name, value in _rows(statistics, top):
+        click.echo(f"{name:<28}{value}")
+    if derived:
+        for name, value in _derivation_rows(derived):
+            click.echo(f"{name:<28}{value}")
+
+
+def _derivation_rows(derived: DerivationStatistics) -> Iterable[tuple[str, str]]:
+    """Lengths of derivations, by system, and the size of the memory."""
+    data = derived.to_json()
+    figures = "mean {mean:.1f}, median {median:g}, 99% {p99:g}, max {max:g}"
+    for system, lengths in data["systems"].items():
+        shown = figures.format(**lengths["structural"])
+        yield f"structural steps, {system}", f"{shown}, {lengths['structural_per_token']:.2f} a token"
+    yield "items in memory", figures.format(**data["memory"])
+
+
+def _rows(statistics: Statistics, top: int) -> Iterable[tuple[str, str]]:
+    """The table as it is printed: name and value."""
+    yield "sentences", f"{statistics.sentences:,}"
+    yield "tokens", f"{statistics.tokens:,}"
+    yield "word types", f"{len(statistics.words):,}"
+    lengths = statistics.length_summary()
+    if lengths:
+        shown = "min {min:g}, mean {mean:.1f}, median {median:g}, max {max:g}".format(**lengths)
+        yield "sentence lengths", shown
+    yield "constituents", f"{statistics.constituents:,}"
+    trees = _share(statistics.discontinuous_trees, statistics.sentences)
+    yield "discontinuous trees", trees
+    yield "discontinuous constituents", _share(statistics.discontinuous_constituents, statistics.constituents)
+    yield "ill-nested trees", _share(statistics.ill_nested_trees, statistics.sentences)
+    yield "gap degrees of trees", _degrees(statistics.tree_gap_degrees)
+    yield "gap degrees of constituents", _degrees(statistics.gap_degrees)
+    yield "secondary edges", f"{statistics.secondary_edges:,}"
+    yield "labels", _most_common(statistics.labels, top)
+    yield "discontinuous labels", _most_common(statistics.discontinuous_labels, top)
+    yield "tags", _most_common(statistics.tags, top)
+    yield "unary chains", f"{statistics.unary_chains.total():,}; {_most_common(statistics.unary_chains, top)}"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,} ({100 * part / whole:.1f}%)" if whole else "0"
+
+
+def _degrees(counts: Counter[int]) -> str:
+    return ", ".join(f"{degree}: {counts[degree]:,}" for degree in sorted(counts))
+
+
+def _most_common(counts: Counter[Any], top: int) -> str:
+    listed: list[tuple[Hashable, int]] = counts.most_common(top)
+    shown = ", ".join(f"{name} {count:,}" for name, count in listed)
+    return f"{len(counts):,} kinds: {shown}{', …' if len(counts) > top else ''}" if counts else "none"
