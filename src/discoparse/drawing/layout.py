@@ -1,0 +1,149 @@
+"""The horizontal half of a layout: where words and labels stand, so that no label touches anything else.
+
+Levels are filled from the bottom. A label goes as near to the middle of its children as the labels and the
+passing edges of its level allow; where there is no room between them, everything to the right moves aside.
+Moving things apart never makes two of them meet, so the result is free of overlaps by construction. A last
+sweep moves labels back towards the middle of their children. All coordinates are integers: cells of a
+terminal, or units on paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from discoparse.drawing.shape import Shape
+
+Extent = tuple[int, int]  # how far a box reaches to the left and to the right of its axis
+FAR = 1 << 40
+_SWEEPS = 3
+
+
+@dataclass
+class Columns:
+    """What all trees of a picture share: the axes of the words, and walls where the picture will be cut."""
+
+    tokens: list[Extent]
+    word_gap: int
+    label_gap: int  # free room left and right of a label
+    snap: int = 0  # a label stands over an inner child this near to the middle, which saves a jog in the edge
+    cuts: Sequence[int] = ()  # a wall stands before each of these tokens
+    walls: list[int] = field(default_factory=list)
+    placed: list[list[int]] = field(default_factory=list)  # axes of the elements of each tree
+
+    def __post_init__(self) -> None:
+        start: list[int] = []
+        edge = 0
+        for i, (left, right) in enumerate(self.tokens):
+            if i in self.cuts:
+                self.walls.append(edge)
+                edge += 1 + self.label_gap
+            start.append(edge + left)
+            edge = start[-1] + right + 1 + self.word_gap
+        self.placed.append(start)
+
+    def add(self, shape: Shape, extents: Sequence[Extent]) -> list[int]:
+        """Place the nodes of a tree; the axes of all its elements, which later calls may still move apart."""
+        axes = list(self.placed[0])
+        self.placed.append(axes)
+        for element in range(shape.n, len(shape.level)):
+            axes.append(self._make_room(element, shape, axes, extents))
+        return axes
+
+    def relax(self, shape: Shape, axes: list[int], extents: Sequence[Extent]) -> None:
+        """Move labels towards the middle of their children as far as nothing is in the way."""
+        for _ in range(_SWEEPS):
+            for element in range(shape.n, len(shape.level)):
+                if len(shape.children[element]) > 1:
+                    self._centre(element, shape, axes, extents)
+
+    def _make_room(self, element: int, shape: Shape, axes: list[int], extents: Sequence[Extent]) -> int:
+        """The axis for a label, after moving things aside if need be."""
+        left, right = (reach + self.label_gap + 1 for reach in extents[element])
+        low, high, ideal = self._wish(element, shape, axes)
+        best = (FAR, 0, 0, 0)  # cost, axis, missing room on the left (after wall a) and on the right
+        wall = 0
+        for a, b in _openings(self._obstacles(element, shape, axes, extents)):
+            from_, to = max(low, a + left), min(high, b - right)
+            if from_ <= to:
+                axis = min(max(ideal, from_), to)
+                best = min(best, (abs(axis - ideal), axis, 0, 0))
+            elif max(low, a + 1) <= min(high, b - 1):
+                axis = min(max(ideal, low, a + 1), high, b - 1)
+                before, after = max(0, a + left - axis), max(0, axis + right - b)
+                option = (3 * (before + after) + abs(axis - ideal), axis, before, after)
+                if option < best:
+                    best, wall = option, a
+        _, axis, before, after = best
+        if before:
+            self._move_right_of(wall, before)
+        if after:
+            self._move_right_of(axis + before, after)
+        return axis + before
+
+    def _wish(self, element: int, shape: Shape, axes: list[int]) -> tuple[int, int, int]:
+        """Axes of the leftmost and of the rightmost child, and where between them the label should be."""
+        children = sorted(axes[c] for c in shape.children[element])
+        middle = (children[0] + children[-1]) // 2
+        nearest = min(children[1:-1], key=lambda axis: abs(axis - middle), default=middle)
+        return children[0], children[-1], nearest if abs(nearest - middle) <= self.snap else middle
+
+    def _move_right_of(self, position: int, amount: int) -> None:
+        for axes in (*self.placed, self.walls):
+            for i, axis in enumerate(axes):
+                if axis > position:
+                    axes[i] = axis + amount
+
+    def _obstacles(
+        self, element: int, shape: Shape, axes: list[int], extents: Sequence[Extent]
+    ) -> list[tuple[int, int]]:
+        """From where to where something stands on the level of `element`, apart from itself."""
+        level = shape.level[element]
+        found = [(axes[e], axes[e]) for e in shape.passing[level]]
+        found += [(wall, wall) for wall in self.walls]
+        for other in shape.rows[level]:
+            if other != element and other < len(axes):
+                found.append((axes[other] - extents[other][0], axes[other] + extents[other][1]))
+        found.sort()
+        return found
+
+    def _centre(self, element: int, shape: Shape, axes: list[int], extents: Sequence[Extent]) -> None:
+        """Move one label, with the unary nodes above it, to the free place that is nearest to its middle."""
+        low, high, ideal = self._wish(element, shape, axes)
+        here = axes[element]
+        if ideal == here:
+            return
+        chain = [element]
+        while (top := shape.parent[chain[-1]]) >= 0 and len(shape.children[top]) == 1:
+            chain.append(top)
+        for member in chain:
+            left, right = (reach + self.label_gap + 1 for reach in extents[member])
+            for a, b in _openings(self._obstacles(member, shape, axes, extents)):
+                if a < here < b:
+                    low, high = max(low, a + left), min(high, b - right)
+            above = shape.parent[member]
+            for level in range(shape.level[member] + 1, shape.level[above] if above >= 0 else 0):
+                for other in shape.rows[level]:  # the edge upwards stays on its side of labels that it passes
+                    if axes[other] < here:
+                        low = max(low, axes[other] + extents[other][1] + self.label_gap + 1)
+                    else:
+                        high = min(high, axes[other] - extents[other][0] - self.label_gap - 1)
+        if top >= 0:
+            siblings = [axes[c] for c in shape.children[top] if c != chain[-1]]
+            if axes[top] < min(siblings):  # the parent stays between its first and its last child
+                high = min(high, axes[top])
+            if axes[top] > max(siblings):
+                low = max(low, axes[top])
+        if low <= high:
+            axis = min(max(ideal, low), high)
+            for member in chain:
+                axes[member] = axis
+
+
+def _openings(obstacles: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The openings between obstacles in order of their left ends, as the positions that bound them."""
+    edge = -FAR
+    for start, end in obstacles:
+        yield edge, start
+        edge = max(edge, end)
+    yield edge, FAR
