@@ -12,9 +12,13 @@ EMPTY_TAG = "-NONE-"
 
 # In the Penn-Helsinki treebanks empty elements stand directly in their phrase, `(NP-OB1 *T*-1)`, `(C 0)`, so
 # that the word alone must tell; in the Penn Treebank `0` and `*` are also words.
-_EMPTY_WORD = re.compile(r"0|\*(?:[^*\s]*\*)?(?:-\d+)?")
-_MARKUP_TAGS = frozenset(["CODE", "LB"])  # comments of the annotators, line breaks
+_EMPTY_WORD = re.compile(r"0|\*(?:[A-Za-z]+\*)?(?:-\d+)?")
+_LINE_BREAK_TAG = "LB"
 _MARKUP_WORD = re.compile(r"<.*>|\{.*\}")
+
+# These are no words in any scheme, also in fragments without a clause that would tell the scheme.
+_CODE_TAG = "CODE"  # comments of the annotators
+_INDEXED_TRACE = re.compile(r"\*(?:T|ICH|EXP|RNR)\*-\d+")
 
 
 def spell_out_empty(tree: Tree) -> Tree:
@@ -25,22 +29,25 @@ def spell_out_empty(tree: Tree) -> Tree:
     (IP-SUB (NP-SBJ (-NONE- 0=*T*-1)) (VBPI 1=er))
     """
     tree = tree.copy()
-    if not is_penn_helsinki(tree):
-        return tree
+    helsinki = is_penn_helsinki(tree)
     for node in list(tree.preorder()):
         for k, child in enumerate(node.children):
-            if isinstance(child, int) and _is_unmarked_empty(tree.tokens[child]):
+            if isinstance(child, int) and _is_unmarked_empty(tree.tokens[child], helsinki):
                 token = tree.tokens[child]
                 node.children[k] = Node(token.tag, [child], token.edge)
                 token.tag, token.edge = EMPTY_TAG, None
     return tree
 
 
-def _is_unmarked_empty(token: Token) -> bool:
-    """Whether a token of a Penn-Helsinki tree is no word: an empty element or markup."""
+def _is_unmarked_empty(token: Token, helsinki: bool) -> bool:
+    """Whether a token without the tag of empty elements is one, or markup."""
     if token.tag == EMPTY_TAG:
         return False
-    if token.tag in _MARKUP_TAGS or _MARKUP_WORD.fullmatch(token.word):
+    if token.tag == _CODE_TAG or _INDEXED_TRACE.fullmatch(token.word):
+        return True
+    if not helsinki:
+        return False
+    if token.tag == _LINE_BREAK_TAG or _MARKUP_WORD.fullmatch(token.word):
         return True
     return token.lemma is None and _EMPTY_WORD.fullmatch(token.word) is not None
 
