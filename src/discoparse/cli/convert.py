@@ -10,6 +10,7 @@ from tqdm import tqdm
 from discoparse.cli.options import ReadingOptions, WritingOptions, reading_options, tell, writing_options
 from discoparse.errors import UsageError
 from discoparse.transform.pipeline import FUNCTIONS, PUNCT, TRACES, Outcome, Transforms, transform_trees
+from discoparse.treebank.files import STANDARD
 
 SHOWN_WARNINGS = 10
 
@@ -75,7 +76,8 @@ def command(
     written = writing.write(transform_trees(trees, transforms, outcome), output)
     reading.report.empty += outcome.emptied
     tell_warnings(outcome.warnings)
-    tell(f"{written} {'tree' if written == 1 else 'trees'} written to {output}")
+    if output != STANDARD:
+        tell(f"{written} {'tree' if written == 1 else 'trees'} written to {output}")
 
 
 def tell_warnings(warnings: list[str]) -> None:
