@@ -130,7 +130,9 @@ def test_a_file_may_be_converted_onto_itself(tmp_path: Path) -> None:
         (["only.discbracket"], 2, "needs an input and an output"),
         (["missing.discbracket", "out.discbracket"], 1, "missing.discbracket"),
         (["missing.discbracket", "."], 2, "is a directory"),
+        (["missing.discbracket", "no/such/folder.export"], 2, "does not exist"),
         (["a", "b", "--punct", "scatter"], 2, "scatter"),
+        (["a", "b", "--root", ""], 2, "root may not be empty"),
         ([], 2, "IN"),
     ],
 )

@@ -27,6 +27,7 @@ def annotated_trees(draw: st.DrawFn) -> Tree:
         node.edge = draw(st.sampled_from(edges))
         node.edge = "SUB" if node.label == "IP-SUB" and node.edge is None else node.edge
     for token in tree.tokens:
+        token.word = unescape_word(token.word)
         token.lemma = "x"  # so that 0 and * are words whatever the scheme of the labels
     ends = st.sampled_from([*tree.preorder(), *range(len(tree))])
     tree.secondary_edges = draw(st.lists(st.builds(SecondaryEdge, ends, ends), max_size=2))
@@ -41,14 +42,48 @@ def test_reattaching_inverts_writing(tree: Tree) -> None:
     assert reattach_traces(written, pytest.fail) == tree
 
 
+@st.composite
+def tangled_trees(draw: st.DrawFn) -> Tree:
+    """Trees in which anything may be a trace or an antecedent, of anything, around or inside of it."""
+    tree = draw(trees(max_tokens=12, labels=["S-1", "NP-1", "NP-2", "PRN", "PRN-2", "VP", "S=1", "X-3"]))
+    for token in tree.tokens:
+        if draw(st.integers(0, 2)):
+            token.tag = "-NONE-"
+            token.word = draw(st.sampled_from(["*T*-1", "*ICH*-2", "*T*", "*RNR*-1", "*EXP*-3", "0", "*-1"]))
+        else:
+            token.word, token.tag = "w", "W"
+    return tree
+
+
+@given(tangled_trees())
+def test_reattaching_keeps_every_word_of_any_tangle(tree: Tree) -> None:
+    result = reattach_traces(tree)
+    words = tree.words.count("w")
+    if result is None:
+        assert words == 0
+    else:
+        leaves = [c for n in result.preorder() for c in n.children if isinstance(c, int)]
+        assert sorted(leaves) == list(range(words)) == list(range(len(result)))
+        assert all(node.children for node in result.preorder())
+
+
 @given(trees())
 def test_continuous_trees_get_no_traces(tree: Tree) -> None:
     assert ("-NONE-" in write_traces(tree).tags) == tree.is_discontinuous
 
 
-@given(st.text())
-def test_words_are_escaped_without_loss(word: str) -> None:
-    assert unescape_word(escape_word(word)) == word
+@given(st.text() | st.text("\\/*a"))
+def test_words_are_escaped_once_and_without_loss(word: str) -> None:
+    escaped = escape_word(word)
+    assert escape_word(escaped) == escaped
+    assert unescape_word(escaped) in (word, unescape_word(word))
+    if "\\" not in word:
+        assert unescape_word(escaped) == word
+
+
+def test_empty_elements_that_are_there_already_stay() -> None:
+    line = "(S (NP-1 (A 0=a\\/b)) (VP (B 1=b) (NP (-NONE- 2=*T*-1))))"
+    assert str(write_traces(parse_tree(line))) == line
 
 
 CATEGORIES = st.sampled_from(["NP", "-LRB-", "CP-REL", "IP-MAT"])

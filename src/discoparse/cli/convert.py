@@ -68,6 +68,8 @@ def command(
         raise UsageError(f"convert needs an input and an output: discoparse convert {output} OUT")
     if os.path.isdir(output):
         raise UsageError(f"the output {output} is a directory: name a file in it")
+    if not os.path.isdir(os.path.dirname(output) or "."):
+        raise UsageError(f"the folder of the output {output} does not exist: make it first")
     transforms = Transforms(
         punct, functions, traces, root, unbinarize, expand_unaries, collapse_unaries, binarize
     )

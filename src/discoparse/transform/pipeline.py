@@ -40,6 +40,8 @@ class Transforms:
         for name, choices in (("punct", PUNCT), ("functions", FUNCTIONS), ("traces", TRACES)):
             if getattr(self, name) not in choices:
                 raise UsageError(f"{name} is one of {', '.join(choices)}, not {getattr(self, name)!r}")
+        if self.root == "":
+            raise UsageError("the label of the root may not be empty")
 
 
 @dataclass

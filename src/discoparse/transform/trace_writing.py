@@ -18,8 +18,9 @@ from discoparse.tree import Node, Token, Tree
 def write_traces(tree: Tree) -> Tree:
     """A continuous tree of the same words. Edge labels of nodes become function tags (`NP-SBJ`).
 
-    `reattach_traces` gives the tree back if its labels have no hyphen or equals sign, and its edge labels are
-    names and not numbers. A single moved word stands in a phrase `-MOVED-`.
+    `reattach_traces` gives the tree back if its labels have no hyphen or equals sign, its edge labels are
+    names and not numbers, and no word is escaped (`1\\/2`) already. A single moved word stands in a phrase
+    `-MOVED-`.
 
     >>> from discoparse.treebank.discbracket import parse_tree
     >>> print(write_traces(parse_tree("(S (VP (NP (WP 0=what)) (VB 2=do)) (NP (PRP 1=you)))")))
@@ -30,7 +31,8 @@ def write_traces(tree: Tree) -> Tree:
     for node in list(tree.postorder()):
         raiser.close_gaps(node)
     for token in tree.tokens:
-        token.word = escape_word(token.word)
+        if token.tag != EMPTY_TAG:
+            token.word = escape_word(token.word)
     raiser.finish()
     return tree
 

@@ -20,6 +20,7 @@ Warn = Callable[[str], None]
 MOVED = "-MOVED-"  # category of the phrase that stands for a single moved word
 
 _TRACE = re.compile(r"\*(T|ICH|EXP|RNR)\*(?:-(\d+))?")
+_ESCAPABLE = re.compile(r"[\\/*]")
 _TAG_INDEX = re.compile(r"(?<=.)-\d+$")
 
 
@@ -71,12 +72,14 @@ def unescape_word(word: str) -> str:
 
 
 def escape_word(word: str) -> str:
-    r"""The inverse of `unescape_word`.
+    r"""A word as the Penn Treebank writes it; one that is written so already stays.
 
-    >>> escape_word("1/2"), escape_word("*"), escape_word("\\")
-    ('1\\/2', '\\*', '\\\\')
+    >>> escape_word("1/2"), escape_word("*"), escape_word("\\"), escape_word(r"1\/2")
+    ('1\\/2', '\\*', '\\\\', '1\\/2')
     """
-    return re.sub(r"[\\/*]", r"\\\g<0>", word)
+    if word == _ESCAPABLE.sub(r"\\\g<0>", unescape_word(word)):
+        return word
+    return _ESCAPABLE.sub(r"\\\g<0>", word)
 
 
 class _Mover:
