@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from strategies import trees
 
 from discoparse.transform.binarization import binarize, unbinarize
+from discoparse.transform.pipeline import Transforms, transform_trees
 from discoparse.transform.prune import remove_tokens
 from discoparse.transform.punctuation import is_punctuation, move_punctuation, remove_punctuation
 from discoparse.transform.root import ensure_root
-from discoparse.tree import SecondaryEdge, Tree
+from discoparse.tree import Node, SecondaryEdge, Tree
 from discoparse.treebank.discbracket import parse_tree
 
 LABELS = ["S", "NP", "NP|<>", "NP|<=>", "|<>", "A|<==>"]
@@ -112,3 +113,16 @@ def test_root_is_renamed_or_added() -> None:
     assert str(ensure_root(parse_tree("(ROOT (S (A 0=a)))"), "VROOT")) == "(VROOT (S (A 0=a)))"
     assert str(ensure_root(parse_tree("(S (A 0=a))"), "VROOT")) == "(VROOT (S (A 0=a)))"
     assert str(ensure_root(parse_tree("(S (A 0=a))"), "S")) == "(S (A 0=a))"
+
+
+def test_deep_trees_do_not_exhaust_the_stack() -> None:
+    tree = parse_tree("(S (VP (A 0=a) (NP (C 2=c))) ($, 1=,) ($. 3=.))")
+    for _ in range(3000):
+        tree.root = Node("X", [tree.root])
+    tree.root = Node("ROOT", [tree.root])
+    there = Transforms(punct="move", traces="write", collapse_unaries=True, binarize=True)
+    (written,) = transform_trees([tree], there)
+    back = Transforms(traces="reattach", functions="remove", unbinarize=True, expand_unaries=True)
+    (result,) = transform_trees([written], back)
+    assert result.words == tree.words
+    assert sum(1 for node in result.preorder() if node.label == "X") == 3000
