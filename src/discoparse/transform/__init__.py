@@ -2,6 +2,6 @@
 
 `punctuation` moves or removes punctuation; `traces` reattaches what left traces, `trace_writing` undoes that;
 `empty` and `functions` know the empty elements and labels of bracketed treebanks; `unary` and `binarization`
-change the shape without loss; `root` sets the label of the top; `prune` removes tokens; `pipeline` puts several
+change the shape without loss; `root` sets the top label; `prune` removes tokens; `pipeline` puts several
 together.
 """
