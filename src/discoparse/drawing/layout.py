@@ -9,14 +9,24 @@ terminal, or units on paper.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
 
 from discoparse.drawing.shape import Shape
 
 Extent = tuple[int, int]  # how far a box reaches to the left and to the right of its axis
 FAR = 1 << 40
 _SWEEPS = 3
+
+
+class Obstacle(NamedTuple):
+    """A label or an edge on the level of another label."""
+
+    axis: int
+    start: int
+    end: int
 
 
 @dataclass
@@ -61,24 +71,25 @@ class Columns:
         """The axis for a label, after moving things aside if need be."""
         left, right = (reach + self.label_gap + 1 for reach in extents[element])
         low, high, ideal = self._wish(element, shape, axes)
-        best = (FAR, 0, 0, 0)  # cost, axis, missing room on the left (after wall a) and on the right
-        wall = 0
-        for a, b in _openings(self._obstacles(element, shape, axes, extents)):
-            from_, to = max(low, a + left), min(high, b - right)
-            if from_ <= to:
-                axis = min(max(ideal, from_), to)
-                best = min(best, (abs(axis - ideal), axis, 0, 0))
-            elif max(low, a + 1) <= min(high, b - 1):
-                axis = min(max(ideal, low, a + 1), high, b - 1)
-                before, after = max(0, a + left - axis), max(0, axis + right - b)
-                option = (3 * (before + after) + abs(axis - ideal), axis, before, after)
-                if option < best:
-                    best, wall = option, a
-        _, axis, before, after = best
-        if before:
-            self._move_right_of(wall, before)
-        if after:
-            self._move_right_of(axis + before, after)
+        best = (
+            FAR,
+            0,
+            0,
+            0,
+            0,
+        )  # cost, axis, the obstacle on the left, room to add after it, and on the right
+        for a, b in pairwise(self._obstacles(element, shape, axes, extents)):
+            first, last = max(low, a.end + left), min(high, b.start - right)
+            if first <= last:
+                axis = min(max(ideal, first), last)
+                best = min(best, (abs(axis - ideal), axis, a.axis, 0, 0))
+            elif max(low, a.axis + 1) <= min(high, b.axis - 1):
+                axis = min(max(ideal, low, a.axis + 1), high, b.axis - 1)
+                before, after = max(0, a.end + left - axis), max(0, axis + right - b.start)
+                best = min(best, (3 * (before + after) + abs(axis - ideal), axis, a.axis, before, after))
+        _, axis, wall, before, after = best
+        self._move_right_of(wall, before)
+        self._move_right_of(axis + before, after)
         return axis + before
 
     def _wish(self, element: int, shape: Shape, axes: list[int]) -> tuple[int, int, int]:
@@ -89,6 +100,8 @@ class Columns:
         return children[0], children[-1], nearest if abs(nearest - middle) <= self.snap else middle
 
     def _move_right_of(self, position: int, amount: int) -> None:
+        if amount == 0:
+            return
         for axes in (*self.placed, self.walls):
             for i, axis in enumerate(axes):
                 if axis > position:
@@ -96,16 +109,16 @@ class Columns:
 
     def _obstacles(
         self, element: int, shape: Shape, axes: list[int], extents: Sequence[Extent]
-    ) -> list[tuple[int, int]]:
-        """From where to where something stands on the level of `element`, apart from itself."""
+    ) -> list[Obstacle]:
+        """What stands on the level of `element` apart from itself, from left to right, between two ends."""
         level = shape.level[element]
-        found = [(axes[e], axes[e]) for e in shape.passing[level]]
-        found += [(wall, wall) for wall in self.walls]
+        lines = (*(axes[e] for e in shape.passing[level]), *self.walls)
+        found = [Obstacle(axis, axis, axis) for axis in lines]
         for other in shape.rows[level]:
             if other != element and other < len(axes):
-                found.append((axes[other] - extents[other][0], axes[other] + extents[other][1]))
-        found.sort()
-        return found
+                axis = axes[other]
+                found.append(Obstacle(axis, axis - extents[other][0], axis + extents[other][1]))
+        return [Obstacle(-FAR, -FAR, -FAR), *sorted(found), Obstacle(FAR, FAR, FAR)]
 
     def _centre(self, element: int, shape: Shape, axes: list[int], extents: Sequence[Extent]) -> None:
         """Move one label, with the unary nodes above it, to the free place that is nearest to its middle."""
@@ -118,9 +131,9 @@ class Columns:
             chain.append(top)
         for member in chain:
             left, right = (reach + self.label_gap + 1 for reach in extents[member])
-            for a, b in _openings(self._obstacles(member, shape, axes, extents)):
-                if a < here < b:
-                    low, high = max(low, a + left), min(high, b - right)
+            for a, b in pairwise(self._obstacles(member, shape, axes, extents)):
+                if a.axis < here < b.axis:
+                    low, high = max(low, a.end + left), min(high, b.start - right)
             above = shape.parent[member]
             for level in range(shape.level[member] + 1, shape.level[above] if above >= 0 else 0):
                 for other in shape.rows[level]:  # the edge upwards stays on its side of labels that it passes
@@ -138,12 +151,3 @@ class Columns:
             axis = min(max(ideal, low), high)
             for member in chain:
                 axes[member] = axis
-
-
-def _openings(obstacles: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The openings between obstacles in order of their left ends, as the positions that bound them."""
-    edge = -FAR
-    for start, end in obstacles:
-        yield edge, start
-        edge = max(edge, end)
-    yield edge, FAR

@@ -6,8 +6,9 @@ branch but not the label of its node, the label is repeated at the margin.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from discoparse.drawing.picture import LABEL, Content, Drawn, Metric, Picture, compose
 from discoparse.drawing.widths import cell_width, cells
@@ -67,21 +68,22 @@ def margin_widths(all_bars: list[Bar], start: int, end: int) -> tuple[int, int]:
 
 
 def fit_to_width(tree: Tree, compare: Tree | None, content: Content, width: int | None) -> Picture:
-    """Lay a tree out for a terminal, with cuts where it is wider than `width`."""
-
-    def lay_out(cuts: set[int], break_words: Callable[[str], list[str]] = lambda word: [word]) -> Picture:
-        return compose(tree, compare, content, _CELLS, cuts, break_words)
-
-    picture = lay_out(set())
+    """Lay a tree out for a terminal, with cuts and broken words where it is wider than `width`."""
+    picture = compose(tree, compare, content, _CELLS)
     if width is None or picture.width <= width:
         return picture
     longest = max(cells(node.label) for t in (tree, compare) if t is not None for node in t.preorder())
-    room = max(_NARROWEST, width - 2 * (longest + 2))
+    room = max(_NARROWEST, width - 2 * (longest + 2))  # for a word, between margins with labels
     cuts: set[int] = set()
-    while new := _further_cuts(picture, cuts, width):
+    while True:
+        picture = compose(tree, compare, content, _CELLS, cuts, partial(break_word, room=room))
+        new = _further_cuts(picture, cuts, width)
+        excess = max(_total(_all_bars(picture), start, end) for start, end in panel_ranges(picture)) - width
+        if not new and (excess <= 0 or room == _NARROWEST):
+            return picture
+        if not new:
+            room = max(_NARROWEST, room - excess)
         cuts |= new
-        picture = lay_out(cuts, lambda word: break_word(word, room))
-    return picture
 
 
 def break_word(word: str, room: int) -> list[str]:
@@ -103,46 +105,46 @@ def break_word(word: str, room: int) -> list[str]:
 
 def _further_cuts(picture: Picture, cuts: set[int], width: int) -> set[int]:
     """Tokens before which to cut the panels that are still too wide; none if all fit or cannot be divided."""
-    all_bars = [bar for drawn in picture.drawn for bar in bars(drawn)]
-    n = picture.drawn[0].shape.n
-    starts = [0, *sorted(cuts), n]
+    all_bars = _all_bars(picture)
+    lefts = _first_columns(picture)
+    starts = [0, *sorted(cuts), len(lefts)]
     new: set[int] = set()
     for (start, end), first, last in zip(panel_ranges(picture), starts, starts[1:], strict=False):
-        if _total(all_bars, start, end) <= width:
-            continue
-        while last - first > 1:
-            fitting = [
-                k for k in range(first + 1, last) if _total(all_bars, start, _left_of(picture, k)) <= width
-            ]
-            furthest = max(fitting, default=first + 1)
-            cut = _best_cut(picture, all_bars, range(first + 1, furthest + 1), start, end)
-            new.add(cut)
-            start, first = _left_of(picture, cut), cut
-            if _total(all_bars, start, end) <= width:
-                break
+        while last - first > 1 and _total(all_bars, start, end) > width:
+            near = [k for k in range(first + 1, last) if lefts[k] - start <= width]
+            fitting = [k for k in near if _total(all_bars, start, lefts[k]) <= width] or [first + 1]
+            first = _best_cut(all_bars, {k: lefts[k] for k in range(first + 1, fitting[-1] + 1)}, start, end)
+            start = lefts[first]
+            new.add(first)
     return new
 
 
-def _best_cut(picture: Picture, all_bars: list[Bar], places: range, start: int, end: int) -> int:
-    """Of the tokens that may begin the next panel, one that makes even panels and cuts few branches."""
-    panels = -(-(end - start) // max(1, _left_of(picture, places[-1]) - start))
+def _best_cut(all_bars: list[Bar], places: dict[int, int], start: int, end: int) -> int:
+    """Of the tokens that may begin the next panel (with their columns), one that makes even panels and cuts
+    few branches."""
+    panels = -(-(end - start) // max(1, max(places.values()) - start))
     target = start + (end - start) // panels
-    near = [k for k in places if _left_of(picture, k) - start >= (target - start) * 3 // 4] or places
+    late_enough = {k: column for k, column in places.items() if column - start >= (target - start) * 3 // 4}
 
     def cost(token: int) -> tuple[int, int]:
-        column = _left_of(picture, token)
+        column = places[token]
         return sum(bar.low < column <= bar.high for bar in all_bars), abs(column - target)
 
-    return min(near, key=cost)
+    return min(late_enough or places, key=cost)
+
+
+def _all_bars(picture: Picture) -> list[Bar]:
+    return [bar for drawn in picture.drawn for bar in bars(drawn)]
 
 
 def _total(all_bars: list[Bar], start: int, end: int) -> int:
     return end - start + sum(margin_widths(all_bars, start, end))
 
 
-def _left_of(picture: Picture, token: int) -> int:
-    """The first column of a token."""
-    return min(
-        drawn.axes[token] - extents[token][0]
+def _first_columns(picture: Picture) -> list[int]:
+    """Where the tokens begin."""
+    columns = (
+        [axis - left for axis, (left, _) in zip(drawn.axes[: drawn.shape.n], extents, strict=False)]
         for drawn, extents in zip(picture.drawn, picture.extents, strict=True)
     )
+    return [min(same) for same in zip(*columns, strict=True)]

@@ -115,6 +115,10 @@ def _place_tree(drawn: Drawn, sizes: Sizes, style: str, top: float) -> PlacedTre
     def above(element: int) -> float:
         return top + (shape.height - shape.level[element]) * pitch
 
+    def end_of_edge(element: int) -> float:  # goes on where no function stands above the label
+        first = drawn.boxes[element][0]
+        return above(element) + (0 if first.text or first.role != FUNCTION else sizes.line(FUNCTION))
+
     x = [axis / _TENTHS + sizes.margin for axis in drawn.axes]
     texts = []
     bottom = top
@@ -131,7 +135,7 @@ def _place_tree(drawn: Drawn, sizes: Sizes, style: str, top: float) -> PlacedTre
         start = above(node) + box
         bar, end = start + sizes.stem, start + sizes.stem + sizes.drop
         for child in shape.children[node]:
-            ends = ((x[node], start), (x[child], above(child)))
+            ends = ((x[node], start), (x[child], end_of_edge(child)))
             bends = ((x[node], bar), (x[child], bar)) if style == ELBOW else ((x[child], end),)
             points = tuple(
                 dict.fromkeys((ends[0], *bends, ends[1]))

@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape
 from discoparse.drawing.compare import SIGNS
 from discoparse.drawing.picture import FUNCTION, LABEL, TAG, Content, compose
 from discoparse.drawing.sheet import COLOURS, ELBOW, PIXELS, PlacedTree, Point, place
+from discoparse.drawing.widths import visible
 from discoparse.tree import Tree
 
 _FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
@@ -71,7 +72,7 @@ def figure(
             "</g>",
         ]
         height += above
-    return Figure(body, width, height, " ".join(tree.words))
+    return Figure(body, width, height, visible(" ".join(tree.words)))
 
 
 def page(figures: Sequence[Figure], width: float | None = None) -> str:

@@ -75,16 +75,15 @@ def _paint(drawn: Drawn, width: int) -> Canvas:
     rows = _label_row(drawn, 0) + max(len(box) for box in drawn.boxes[: shape.n])
     canvas = Canvas(width, rows)
     for element, box in enumerate(drawn.boxes):
-        for k, line in enumerate(box):
+        for row, line in enumerate(box, _label_row(drawn, shape.level[element])):
             style = "quiet" if line.role in (FUNCTION, TAG) else None
             if line.role == LABEL:
                 style = _style(drawn, element)
             elif line.role == TAG:
                 style = drawn.marks.get(element, style)
-            size = cells(line.text)
-            canvas.put(
-                _label_row(drawn, shape.level[element]) + k, axes[element] - (size - 1) // 2, line.text, style
-            )
+            if line.role == FUNCTION and not line.text and shape.parent[element] >= 0:
+                canvas.put(row, axes[element], "│", _style(drawn, shape.parent[element]))  # the edge goes on
+            canvas.put(row, axes[element] - (cells(line.text) - 1) // 2, line.text, style)
     for node in range(shape.n, len(axes)):
         _paint_branches(canvas, drawn, node)
     for level in range(1, shape.height + 1):
@@ -120,15 +119,20 @@ def _cut_out(
 ) -> list[str]:
     """The lines of one panel, with the labels of branches that come from elsewhere at the margins."""
     left, _ = margin_widths(branches, start, end)
-    margins = {_bar_row(drawn, bar.level): texts for bar in branches if any(texts := bar.margins(start, end))}
+    margins: dict[int, tuple[str, str]] = {}
+    for bar in branches:
+        row = _bar_row(drawn, bar.level)  # may have one branch from the left and another one to the right
+        (left_text, right_text), (more_left, more_right) = margins.get(row, ("", "")), bar.margins(start, end)
+        margins[row] = left_text + more_left, right_text + more_right
     lines: list[str] = []
-    plain = None  # the line above without colours, if nothing happens in it
+    previous = ""  # the line above, without colours
     for row in range(canvas.height):
         before, after = margins.get(row, ("", ""))
-        text = f"{before:>{left}}{canvas.line(row, start, end, False)}{after}".rstrip()
-        if set(text) <= {" ", "│"} and (text == plain or not text):
-            continue  # levels on which this panel has no node
-        plain = text if set(text) <= {" ", "│"} else None
-        coloured = f"{before:>{left}}{canvas.line(row, start, end, color)}{after}".rstrip()
-        lines.append(coloured)
+        before = " " * (left - cells(before)) + before
+        text = f"{before}{canvas.line(row, start, end, False)}{after}".rstrip()
+        idle = not text or (text == previous and set(text) <= {" ", "│"})
+        if idle and row < _label_row(drawn, 0):  # a level on which this panel has no node
+            continue
+        previous = text
+        lines.append(f"{before}{canvas.line(row, start, end, color)}{after}".rstrip())
     return lines
