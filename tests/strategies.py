@@ -34,7 +34,7 @@ def trees(draw, max_tokens: int = 8, words: st.SearchStrategy[str] | None = None
     """A tree with a ROOT on top, words and tags."""
     root = draw(tree_shapes(max_tokens, **options))
     n = sum(1 for _ in _leaves(root))
-    word = words or st.sampled_from(["the", "dog", "barks", "loudly", *AWKWARD_WORDS])
+    word = st.sampled_from(["the", "dog", "barks", "loudly", *AWKWARD_WORDS]) if words is None else words
     tag = st.sampled_from(["NN", "VB", "DT", "$,", "$(", "-LRB-", "."])
     tree = Tree([Token(draw(word), draw(tag)) for _ in range(n)], root)
     tree.sort()

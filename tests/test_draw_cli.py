@@ -1,0 +1,201 @@
+"""`discoparse draw` from end to end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+
+import discoparse
+from discoparse.cli import cli
+from discoparse.drawing.selection import Selection
+from discoparse.errors import DiscoparseError, UsageError
+from discoparse.tree import Tree
+from discoparse.treebank import read_trees
+from discoparse.treebank.discbracket import parse_tree
+
+EXAMPLES = Path(discoparse.__file__).parent / "examples" / "sentences.discbracket"
+
+
+def draw(*arguments: object, **environment: str) -> Result:
+    return CliRunner().invoke(cli, ["draw", *map(str, arguments)], env=environment)
+
+
+def test_the_examples_that_the_project_ships_are_drawn() -> None:
+    result = draw(EXAMPLES)
+    assert result.exit_code == 0
+    for tree in read_trees(EXAMPLES):
+        assert tree.is_discontinuous
+        for word in tree.words:
+            assert word in result.output
+
+
+def test_the_figure_of_the_paper() -> None:
+    """Coavoux and Cohen (2019), Figure 1, with the constituents of their Table 2."""
+    tree = next(iter(read_trees(EXAMPLES)))
+    yields = {label + " " + " ".join(tree.words[i] for i in sorted(s)) for label, s in tree.constituents()}
+    assert yields == {
+        "SBARQ So what 's a parent to do ?",
+        "SQ what 's a parent to do",
+        "VP what to do",
+        "VP what do",
+        "WHNP what",
+        "NP a parent",
+    }
+    result = draw(EXAMPLES, "--sentence", 1)
+    assert "So  what   's  a   parent  to  do  ?" in result.output
+
+
+def test_ranges_choose_sentences() -> None:
+    result = draw(EXAMPLES, "--sentences", "2-3,5")
+    captions = [line for line in result.output.splitlines() if line.isdigit()]
+    assert captions == ["2", "3", "5"]
+    assert "2" not in draw(EXAMPLES, "--sentence", 2).output.split()
+
+
+@pytest.mark.parametrize("text", ["0", "5-2", "a", "1,,2", "-3", ""])
+def test_impossible_ranges_are_wrong_use(text: str) -> None:
+    with pytest.raises(UsageError):
+        Selection.parse(text)
+
+
+def test_reading_stops_after_the_last_wanted_sentence() -> None:
+    """A stream may be endless, or broken further on."""
+    read = []
+
+    def endless() -> Iterator[Tree]:
+        while True:
+            read.append(1)
+            yield parse_tree("(S (X 0=a))")
+
+    picked = list(Selection.parse("2,4").pick(endless(), endless()))
+    assert [number for number, _, _ in picked] == [2, 4]
+    assert len(read) == 8
+
+
+def test_sentences_that_do_not_exist_are_an_error() -> None:
+    with pytest.raises(DiscoparseError, match="no sentence 9: the treebank has 7"):
+        list(Selection.parse("1,9").pick(read_trees(EXAMPLES), None))
+
+
+def test_a_shorter_second_file_is_an_error(tmp_path: Path) -> None:
+    short = tmp_path / "short.discbracket"
+    short.write_text("".join(EXAMPLES.read_text(encoding="utf-8").splitlines(True)[:2]), encoding="utf-8")
+    result = draw(EXAMPLES, short)
+    assert isinstance(result.exception, DiscoparseError)
+    assert "second file ends before sentence 3" in str(result.exception)
+    assert draw(EXAMPLES, short, "--sentences", "1-2").exit_code == 0
+
+
+def test_gold_against_predicted(tmp_path: Path) -> None:
+    predicted = tmp_path / "predicted.discbracket"
+    text = EXAMPLES.read_text(encoding="utf-8").replace("WHNP", "NP").replace("(VBZ 2='s)", "(NP (VBZ 2='s))")
+    predicted.write_text(text, encoding="utf-8")
+    result = draw(EXAMPLES, predicted, "--sentence", 1)
+    assert "≠WHNP" in result.output
+    assert "+NP" in result.output
+    assert "+ spurious: 1 · ≠ different: 1" in result.output
+    svg = draw(EXAMPLES, predicted, "--sentence", 1, "--to", "svg").output
+    assert {"gold", "predicted", "≠WHNP", "+NP"} <= {e.text for e in ElementTree.fromstring(svg).iter()}
+
+
+def test_different_sentences_are_named_by_their_number(tmp_path: Path) -> None:
+    other = tmp_path / "other.discbracket"
+    other.write_text("(S (X 0=a))\n", encoding="utf-8")
+    result = draw(EXAMPLES, other, "--sentence", 1)
+    assert "sentence 1: the two trees cannot be compared" in str(result.exception)
+
+
+@pytest.mark.parametrize(("name", "start"), [("a.svg", "<svg "), ("a.tex", "% 1: "), ("a.txt", "1\n")])
+def test_the_name_of_the_output_tells_the_format(tmp_path: Path, name: str, start: str) -> None:
+    assert draw(EXAMPLES, "-o", tmp_path / name).exit_code == 0
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
+
+
+def test_several_sentences_in_one_svg_or_in_a_file_each(tmp_path: Path) -> None:
+    page = ElementTree.fromstring(draw(EXAMPLES, "--to", "svg", "--sentences", "1-3").output)
+    single = [
+        ElementTree.fromstring(draw(EXAMPLES, "--to", "svg", "--sentence", k).output) for k in (1, 2, 3)
+    ]
+    heights = [float(svg.get("viewBox", "").split()[3]) for svg in single]
+    assert float(page.get("viewBox", "").split()[3]) > sum(heights)
+    assert draw(EXAMPLES, "--to", "svg", "-o", f"{tmp_path}/pictures/").exit_code == 0
+    assert sorted(p.name for p in (tmp_path / "pictures").iterdir()) == [f"{k}.svg" for k in range(1, 8)]
+
+
+def test_the_width_wraps_text_and_scales_svg() -> None:
+    assert max(map(len, draw(EXAMPLES, "--width", 40).output.splitlines())) <= 40
+    assert max(map(len, draw(EXAMPLES, COLUMNS="50").output.splitlines())) <= 50
+    assert max(map(len, draw(EXAMPLES, "--width", 0, COLUMNS="30").output.splitlines())) > 50
+    svg = ElementTree.fromstring(draw(EXAMPLES, "--to", "svg", "--width", 300).output)
+    assert svg.get("width") == "300"
+
+
+def test_standalone_is_a_latex_document() -> None:
+    source = draw(EXAMPLES, "--to", "tikz", "--standalone").output
+    assert source.startswith(r"\documentclass")
+    assert source.count(r"\begin{tikzpicture}") == source.count(r"\end{tikzpicture}") == 7
+    assert source.rstrip().endswith(r"\end{document}")
+    assert isinstance(draw(EXAMPLES, "--standalone").exception, UsageError)
+
+
+def test_colours_are_left_out_unless_asked_for() -> None:
+    assert "\x1b" not in draw(EXAMPLES).output
+    result = CliRunner().invoke(cli, ["draw", str(EXAMPLES), "--color"], color=True)
+    assert "\x1b[0;36m" in result.output
+
+
+def test_other_formats_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.mrg"
+    path.write_text("( (S (NP (NN dogs)) (VP (VBP bark))) )\n", encoding="utf-8")
+    result = draw(path, "--from", "bracket")
+    assert result.exit_code == 0
+    assert "dogs" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["draw", "no-such-file"], 1, "no-such-file"),
+        (["draw"], 2, "Missing argument"),
+        (["draw", "-", "-"], 2, "only one"),
+        (["draw", str(EXAMPLES), "--sentence", "1", "--sentences", "2"], 2, "not both"),
+        (["draw", str(EXAMPLES), "--sentences", "x"], 2, "no sentence number or range"),
+        (["draw", str(EXAMPLES), "--sentence", "99"], 1, "there is no sentence 99"),
+    ],
+)
+def test_mistakes_are_told_without_a_traceback(arguments: list[str], status: int, message: str) -> None:
+    command = [sys.executable, "-c", "from discoparse.cli import main; main()", *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, input="", check=False)
+    assert result.returncode == status
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_drawing_does_not_wait_for_pytorch() -> None:
+    code = (
+        "import sys; from discoparse.cli import cli; "
+        f"cli(['draw', {str(EXAMPLES)!r}, '--sentence', '1'], standalone_mode=False); "
+        "assert 'torch' not in sys.modules"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+def test_standard_input_is_drawn() -> None:
+    result = CliRunner().invoke(
+        cli, ["draw", "-", "--from", "discbracket"], input="(S (X 0=hello) (Y 1=you))\n"
+    )
+    assert result.exit_code == 0
+    assert "hello  you" in result.output
+
+
+def test_an_empty_file_has_nothing_to_draw(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.discbracket"
+    empty.write_text("", encoding="utf-8")
+    assert draw(empty).output == ""
+    assert isinstance(draw(empty, "--to", "svg").exception, DiscoparseError)
