@@ -1,0 +1,126 @@
+"""Where sentences end: Miðeind's `tokenizer` proposes, each language's abbreviations decide."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from functools import partial
+
+from discoparse.text.characters import CLOSING, OPENING, is_invisible
+from discoparse.text.convention import Convention
+
+# The library needs quadratic time for a run without spaces; no word is longer than this.
+_LONG_RUN = re.compile(r"\S{201,}")
+_EDGE = re.escape(OPENING) + r"\s/-"
+_WORD_AND_PERIOD = re.compile(rf"(?<![^{_EDGE}])([^{_EDGE}]{{1,30}})\.(?![\w.])")
+_NEXT = re.compile(rf"[{re.escape(CLOSING)}]{{0,3}}\s*[{re.escape(OPENING)}]{{0,3}}(\S?)")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
+_ORDINAL = re.compile(r"\d\d?|[IVXLC]+")
+_PERIOD_OF_WORD = re.compile(r"(?<=[^\s.])\.(?=\s|$)")
+_GOES_ON = frozenset("-—–,;:)")  # no sentence starts so; a dash comes before the source of a quotation
+_ITEM_NUMBER = re.compile(r"\s*[(\[]?(?:\d{1,3}|[a-zA-Z])[.)]\s*")
+
+
+class _Period(Enum):
+    """What the period after a word is."""
+
+    ABBREVIATION = 1  # part of the word, ends no sentence
+    BOTH = 2  # part of the word, ends a sentence where a capital follows
+    OTHER = 3  # the table says nothing
+
+
+def find_boundaries(paragraph: str, convention: Convention) -> tuple[list[int], frozenset[int]]:
+    """Where sentences end, lastly where the paragraph does, and which periods belong to a word."""
+    ends, known_to_library = _ask_library(paragraph)
+    periods = set()
+    for match in _WORD_AND_PERIOD.finditer(paragraph):
+        end = match.end()
+        letter = _next(paragraph, end)
+        kind = _judge(match.group(1), letter, paragraph[end : end + 1], convention)
+        from_library = kind is _Period.OTHER and end - 1 in known_to_library
+        if kind is not _Period.OTHER or (from_library and convention.trust_library):
+            periods.add(end - 1)
+        small = letter.isalnum() and not letter.isupper()
+        if kind is _Period.ABBREVIATION or (kind is _Period.BOTH and small):
+            ends.discard(end)
+        elif letter.isupper() and (kind is _Period.BOTH or (from_library and not convention.trust_library)):
+            ends.add(end)  # to the library, an abbreviation of Icelandic
+    kept: list[int] = []
+    for end in sorted(end for end in map(partial(_settle, paragraph), ends) if end):
+        if not _ITEM_NUMBER.fullmatch(paragraph, kept[-1] if kept else 0, end):
+            kept.append(end)
+    if not kept or kept[-1] < len(paragraph):
+        kept.append(len(paragraph))
+    return kept, frozenset(periods)
+
+
+def _next(paragraph: str, end: int) -> str:
+    """The character that starts the next word, quotes and brackets passed over; empty at the end."""
+    match = _NEXT.match(paragraph, end)
+    return match.group(1) if match else ""
+
+
+def _settle(paragraph: str, end: int) -> int:
+    """Move an end to after closing quotes, or to before an opening one; 0 if no sentence can end there."""
+    while end < len(paragraph) and paragraph[end] in CLOSING:
+        end += 1
+    if end < len(paragraph) and not paragraph[end].isspace():
+        while end and paragraph[end - 1] in OPENING:
+            end -= 1
+        if not (end and paragraph[end - 1].isspace()):
+            return 0
+        while end and paragraph[end - 1].isspace():
+            end -= 1
+    following = _next(paragraph, end)
+    return 0 if following.islower() or following in _GOES_ON else end
+
+
+def _judge(word: str, letter: str, after: str, convention: Convention) -> _Period:
+    """What the period after `word` is; `after` is the next character, `letter` what starts the next word."""
+    lower = word.lower()
+    if lower in convention.before_number:
+        return _Period.ABBREVIATION if letter.isdigit() else _Period.OTHER
+    if lower in convention.final:
+        return _Period.BOTH
+    if lower in convention.abbreviations:
+        return _Period.ABBREVIATION
+    if _INITIALS.fullmatch(word):
+        return _Period.ABBREVIATION
+    if convention.ordinals and letter.isalpha() and _ORDINAL.fullmatch(word):
+        return _Period.ABBREVIATION
+    if len(word) == 1 and word.isalpha():
+        named = letter.isupper() and word.isupper() and word not in convention.no_initial
+        small = letter.islower() or letter.isdigit()
+        if named or small or after == "," or (convention.initials_always and letter):
+            return _Period.ABBREVIATION
+    return _Period.OTHER
+
+
+def _ask_library(paragraph: str) -> tuple[set[int], set[int]]:
+    """The library's ends of sentences, and the periods that it takes for part of a word."""
+    from tokenizer import TOK, tokenize_without_annotation  # here, so that only raw text needs it
+
+    text = _harmless(paragraph)
+    ends: set[int] = set()
+    periods: set[int] = set()
+    position = 0
+    for token in tokenize_without_annotation(text):
+        if token.kind == TOK.S_END:
+            ends.add(position)
+        original = (token.original or "").strip()
+        if not original:
+            continue
+        start = text.find(original, position, position + len(original) + 1000)
+        if start < 0:
+            continue
+        position = start + len(original)
+        # The library joins `kl. 10` and `3. maí` into one token.
+        periods.update(start + match.start() for match in _PERIOD_OF_WORD.finditer(original))
+    return ends, periods
+
+
+def _harmless(text: str) -> str:
+    """The text at the same length, without what the library is slow on or changes."""
+    if not text.isprintable():
+        text = "".join(" " if is_invisible(character) else character for character in text)
+    return _LONG_RUN.sub(lambda match: "x" * len(match.group()), text)

@@ -1,0 +1,176 @@
+"""The conventions of the four languages' treebanks: what is one token, and what ends no sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from discoparse.text.clitics import split_clitic
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+@dataclass(frozen=True)
+class Convention:
+    """How the treebanks of a language cut words; the defaults suit any language with spaces between words."""
+
+    # Words, without their last period, in lower case, that keep it.
+    abbreviations: frozenset[str] = frozenset()
+    # Those of them that may also be the last word of a sentence: the period then serves both.
+    final: frozenset[str] = frozenset()
+    # Abbreviations only before a number: elsewhere they are words.
+    before_number: frozenset[str] = frozenset()
+    # Capital letters that are words and no initials.
+    no_initial: str = ""
+    # Whether to believe the library, which knows Icelandic abbreviations, about other periods.
+    trust_library: bool = False
+    # `3.` is one token and ends no sentence.
+    ordinals: bool = False
+    # A single letter with a period ends a sentence only at the end of a paragraph (`z. B. Äpfel`).
+    initials_always: bool = False
+    # What may follow an apostrophe at the start of a token (`'t`, `'em`, `'69`).
+    after_apostrophe: re.Pattern[str] = re.compile(r"\d\d\b")
+    # A final apostrophe is always a token of its own (English plural possessives).
+    split_final_apostrophe: bool = False
+    # Places inside a word that are tokens of their own.
+    separators: re.Pattern[str] = re.compile(r"–|[€£]|=")
+    # Cuts a word that has no punctuation around it any more.
+    split_word: Callable[[str], list[str]] = field(default=lambda word: [word])
+    # How the pieces of a word are written in the treebank, where not as in the text.
+    mark_pieces: Callable[[list[str]], list[str]] = field(default=lambda pieces: pieces)
+
+
+# --- English: the Penn Treebank as revised for OntoNotes and the web treebank, which cuts at hyphens. ---
+
+# First parts that stay with what follows the hyphen.
+_PREFIXES = _words(
+    "anti auto bi bio co contra counter cross cyber de di ecto endo ex extra hetero homo hyper hypo"
+    " indo inter intra macro mega meta micro mid mini mm mono multi neo neuro non over pan para peri"
+    " poly post pre pro proto pseudo quasi re semi socio sub super supra trans tri uh ultra um un"
+    " under uni vice"
+)
+# Second parts that stay with what precedes it.
+_SUFFIXES = _words("book books commerce fold hmm huh hum mail mailed mailing mails")
+_CONTRACTION = re.compile(r"(?i)(?<=[^\W\d_])n['’]t$|(?<=\w)['’](?:s|re|ve|ll|d|m)$")
+_JOINED = {"cannot": 3, "gonna": 3, "gotta": 3, "wanna": 3, "lemme": 3, "gimme": 3}
+# Slashes between letters, signs and units; `9/11` and `1/2` stay.
+_ENGLISH_SEPARATORS = re.compile(
+    r"[=<>±×~≥≤→|–−′]|(?<!\d)/|/(?!\d)|%|(?<=\d)°C?|[£€]|\$(?=\d)|(?<=\d)\$|\+$|[®™]|#(?=\d)"
+)
+
+
+def split_english(word: str) -> list[str]:
+    """Cut contractions and hyphens as the Penn Treebank does.
+
+    >>> split_english("couldn't"), split_english("wild-type"), split_english("anti-rabbit")
+    (['could', "n't"], ['wild', '-', 'type'], ['anti-rabbit'])
+    """
+    contractions: list[str] = []
+    while len(contractions) < 2 and (match := _CONTRACTION.search(word)):  # `I'd've` has two
+        contractions.insert(0, match.group())
+        word = word[: match.start()]
+    cut = _JOINED.get(word.lower())
+    pieces = [word[:cut], word[cut:]] if cut else _split_hyphens(word)
+    return pieces + contractions
+
+
+def _split_hyphens(word: str) -> list[str]:
+    parts = word.split("-")
+    if len(parts) == 1 or not all(parts):
+        return [word]
+    pieces = [parts[0]]
+    for index, part in enumerate(parts[1:]):
+        prefixed = len(part) > 1 and parts[index].lower() in _PREFIXES
+        dated = len(parts) > 2 and parts[index].isdigit() and part.isdigit()
+        if prefixed or dated or part.lower() in _SUFFIXES:
+            pieces[-1] += f"-{part}"
+        else:
+            pieces += ["-", part]
+    return pieces
+
+
+_GERMAN_INITIALS = re.compile(r"[^\W\d_]\.")
+
+
+def split_german(word: str) -> list[str]:
+    """Cut abbreviations of several words.
+
+    >>> split_german("z.B."), split_german("S.A.")
+    (['z.', 'B.'], ['S.A.'])
+    """
+    letters = _GERMAN_INITIALS.findall(word)
+    return letters if word[0].islower() and "".join(letters) == word else [word]
+
+
+def _mark_clitics(pieces: list[str]) -> list[str]:
+    """Icelandic: `steinninn` becomes `steinn$ $inn`."""
+    last = len(pieces) - 1
+    return [("$" if i else "") + piece + ("$" if i < last else "") for i, piece in enumerate(pieces)]
+
+
+ENGLISH = Convention(
+    abbreviations=_words(
+        "a.m adm al approx apr assn asst aug ave bldg blvd bros ca capt cf ch co col comdr corp dec dept"
+        " dr drs eds eg esq etc ext feb fig figs ft gen gov hon ibid ie inc jan jr lt ltd maj messrs mr"
+        " mrs ms mt nos nov oct oz p.m ph pp prof refs rep rev sen sept seq sgt sr st tel univ viz vol vs"
+    ),
+    final=_words("al assn ave bldg blvd bros co corp esq etc ext ft inc jr ltd oz seq sr a.m p.m"),
+    before_number=_words("no art mar jul jun ed pt sec"),
+    no_initial="I",
+    after_apostrophe=re.compile(
+        r"(?i)\d\ds?\b|(?:em|til|tis|twas|twere|cause|n|er|im|all|round|bout|s|re|ve|ll|d|m)\b"
+    ),
+    split_final_apostrophe=True,
+    separators=_ENGLISH_SEPARATORS,
+    split_word=split_english,
+)
+
+GERMAN = Convention(
+    abbreviations=_words(
+        "abb abs abt allg aufl av bd bde betr bspw bzgl bzw ca chr co dipl dr dt ebd ehem einschl engl"
+        " etc evtl ff fr frl geb gebr gegr gem ggf hg hl hr hrsg inc ing inkl insb insbes jh jhd jr kap"
+        " kath lt ltd mind mio mr mrd mrs ms nr nrn nördl orig phil prof rd rel resp sen sog sr st std stv"
+        " südl tel tsd u usf usw vgl vol vs westl zit zzgl österr östl"
+    ),
+    final=_words("abs etc ff jh std usf usw jr co inc ltd"),
+    before_number=_words("art"),
+    ordinals=True,
+    initials_always=True,
+    after_apostrophe=re.compile(r"(?i)(?:s|ne|nen|nem|n|mal|rauf|raus|rein|rum|runter|drauf|drin)\b"),
+    separators=re.compile(r"(?<=\d)%|°|[€£]|–|=|\+$"),
+    split_word=split_german,
+)
+
+DUTCH = Convention(
+    abbreviations=_words(
+        "afb afd alg aug bijv blz burg bv ca chr co dec dhr dir div dr drs ds enz etc excl fa feb fig geb"
+        " gebr gem hfst hr hrn inc incl ing ir jan jhr jl jr kath kon lt ltd m.n mej mevr mgr mij mld mln"
+        " mr mrs ms mw ned nl nov nr nrs okt ong pag pct ph plm prof red resp sec sept soc sr st tel th"
+        " vgl vnl vol vs zg zgn zn"
+    ),
+    final=_words("co enz etc inc jl jr ltd mij mld mln pct sec sr zn"),
+    before_number=_words("art no max min"),
+    after_apostrophe=re.compile(r"(?i)\d\d\b|(?:t|s|n|m|k|r|ns|ie|er)\b(?!')"),
+)
+
+ICELANDIC = Convention(
+    abbreviations=_words("kap kongl matth jóh kór lúk dr mr hr st"),
+    final=_words("kap"),
+    trust_library=True,
+    ordinals=True,
+    separators=re.compile(r"–|(?<=\d)%|[€£]|="),
+    split_word=split_clitic,
+    mark_pieces=_mark_clitics,
+)
+
+NEUTRAL = Convention()
+
+CONVENTIONS = {"en": ENGLISH, "de": GERMAN, "nl": DUTCH, "is": ICELANDIC}
+
+
+def convention(language: str | None) -> Convention:
+    """The conventions of a language by its two-letter code; for any other language a neutral set."""
+    return CONVENTIONS.get((language or "").lower().replace("_", "-").split("-")[0], NEUTRAL)
