@@ -14,7 +14,7 @@ from typing import TextIO
 from discoparse.tree import ROOT, Node, SecondaryEdge, Token, Tree
 from discoparse.treebank.alpino_writing import VERSION, write
 from discoparse.treebank.report import Defect, Reading
-from discoparse.treebank.xmlblocks import Element, elements
+from discoparse.treebank.xmlblocks import Element, Sentences
 
 __all__ = ["read", "write"]
 
@@ -26,7 +26,8 @@ def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
     """The sentences of a file: one, or <alpino_ds> after <alpino_ds>, with or without an outer element."""
     previous: tuple[Tree | None, _Sentence] | None = None
     alone = True
-    for element in elements(stream, "alpino_ds", _INNER, reading):
+    sentences = Sentences(stream, "alpino_ds", _INNER, reading)
+    for element in sentences:
         sentence = _Sentence(element)
         reading.sentence(sentence.id, element.line)
         if previous is not None:
@@ -35,7 +36,8 @@ def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
         previous = (sentence.tree(), sentence)
     if previous is not None:
         tree, sentence = previous
-        if alone and tree is not None and tree.id is None:  # one sentence a file: the file's name is its id
+        if alone and not sentences.is_wrapped and tree is not None and tree.id is None:
+            # One sentence a file: the name of the file is its id.
             tree.id = Path(reading.file.removesuffix(".gz")).stem
         yield from _kept(tree, sentence, reading)
 
@@ -157,11 +159,11 @@ class _Sentence:
         missing = next((i for i in range(expected) if i not in self.words), None)
         if missing is not None:
             self.defect(f"no node holds the word at position {missing}", self.element.line)
-        elif len(self.text.split(" ")) > expected > 0 and len(self.text.split()) > expected:
-            self.defect(
-                f"the sentence has {len(self.text.split())} words, its nodes only {expected}",
-                self.element.line,
-            )
+            return
+        words = " ".join(self.words[i].word for i in range(expected))
+        if 0 < len(words.split()) < len(self.text.split()):
+            message = f"the sentence has {len(self.text.split())} words, its nodes only {len(words.split())}"
+            self.defect(message, self.element.line)
 
     def secondary_edges(self, tree: Tree) -> list[SecondaryEdge]:
         """An edge from each empty node's antecedent to its parent, as far as both have words."""
@@ -192,7 +194,8 @@ class _Sentence:
             elif part.tag == "sentence":
                 others = {key: value for key, value in part.attributes.items() if key != "sentid"}
                 root.features.update({f"sentence.{key}": value for key, value in others.items()})
-        if self.text != " ".join(self.words[i].word for i in sorted(self.words)):
+        words = " ".join(self.words[i].word for i in sorted(self.words))
+        if words not in (self.text, self.text.strip()):
             root.features["sentence"] = self.text
 
     def defect(self, message: str, line: int) -> None:

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator
 from discoparse.tree import ROOT, Node, SecondaryEdge, Tree
 from discoparse.treebank import capacity
 from discoparse.treebank.capacity import note_losses
-from discoparse.treebank.report import Report
-from discoparse.treebank.xmlblocks import attributes_text, element_text
+from discoparse.treebank.report import ATTRIBUTE, Report
+from discoparse.treebank.xmlblocks import attributes_text, element_text, free_features
 
 VERSION = "1.3"
+_MEANINGFUL = ("cat", "begin", "end", "id", "index", "rel", "word")
+DEEPEST = 50  # levels of indentation: deep trees must not make endless lines
 START = '<?xml version="1.0" encoding="UTF-8"?>\n<treebank>\n'
 END = "</treebank>\n"
 HOLDS = frozenset(
@@ -75,7 +77,7 @@ class _Sentence:
         ]  # None closes a node
         while stack:
             item, depth = stack.pop()
-            indent = "  " * depth
+            indent = "  " * min(depth, DEEPEST)
             if item is None:
                 lines.append(f"{indent}</node>\n")
             elif isinstance(item, Node):
@@ -117,7 +119,7 @@ class _Sentence:
         values = self.place(node, edge) | {"cat": "top" if is_top else node.label.lower()}
         if node in self.indexes:
             values["index"] = self.indexes[node]
-        others = {k: v for k, v in node.features.items() if k not in ("id", "index")}
+        others = node.features
         if node is self.tree.root:
             others = {k: v for k, v in others.items() if "." not in k and k != "sentence"}
         return self.distinct(values, others)
@@ -132,12 +134,15 @@ class _Sentence:
             values["lemma"] = token.lemma
         if token.morph is not None:
             values["postag"] = token.morph
-        values["pt" if "pos" in token.features and "pt" not in token.features else "pos"] = token.tag
+        has_pt = token.features.get("pt") == ""  # then pos is the tag
+        values["pt" if "pos" in token.features and not has_pt else "pos"] = token.tag
         if not token.tag and "pos" in token.features:
             self.report.not_written("alpino", "empty tags")
         if token.lemma is None and "root" in token.features:
             self.report.not_written("alpino", "the lack of a lemma beside a root")
-        return self.distinct(values, token.features)
+        taken = ("lemma", "postag") if has_pt else ("lemma", "postag", "pt")
+        others = free_features(token.features, taken, "alpino", self.report)
+        return self.distinct(values, others)
 
     def trace(self, edge: SecondaryEdge) -> dict[str, str]:
         """The attributes of an empty node."""
@@ -145,14 +150,7 @@ class _Sentence:
 
     def distinct(self, values: dict[str, str], features: dict[str, str]) -> dict[str, str]:
         """Both together, sorted by name; features whose name means something else in Alpino give way."""
-        for name in features:
-            if name in values or name in ("cat", "begin", "end", "id", "index", "rel", "word"):
-                self.report.not_written("alpino", f"the attribute {name}")
-        others = {
-            k: v
-            for k, v in features.items()
-            if k not in ("id", "index", "cat", "begin", "end", "rel", "word")
-        }
+        others = free_features(features, {*values, *_MEANINGFUL}, "alpino", self.report)
         return dict(sorted((others | values).items()))
 
     def beside(self, before: bool) -> list[str]:
@@ -166,30 +164,31 @@ class _Sentence:
         groups.pop("alpino_ds", None)
         if before:
             return [self.group(place, values) for place, values in groups.items() if place != "sentence"]
-        own = groups.get("sentence", {}) | ({} if self.tree.id is None else {"sentid": self.tree.id})
-        text = features.get("sentence", " ".join(self.tree.words))
-        lines = [
-            f"  <sentence{self.attributes(own)}>{element_text(text, 'alpino', self.report)}</sentence>\n"
-        ]
+        own = free_features(groups.get("sentence", {}), ("sentid",), "alpino", self.report)
+        if self.tree.id is not None:
+            own["sentid"] = self.tree.id
+        text = element_text(features.get("sentence", " ".join(self.tree.words)), "alpino", self.report)
+        lines = [f"  <sentence{self.attributes(own)}>{text}</sentence>\n"]
         if self.tree.comments:
-            if any(comment != comment.strip() for comment in self.tree.comments):
-                self.report.not_written("alpino", "outer spaces in comments")
             texts = [element_text(comment, "alpino", self.report) for comment in self.tree.comments]
-            lines += [
-                "  <comments>\n",
-                *(f"    <comment>{text}</comment>\n" for text in texts),
-                "  </comments>\n",
-            ]
+            comments = "".join(f"    <comment>{text}</comment>\n" for text in texts)
+            lines.append(f"  <comments>\n{comments}  </comments>\n")
         return lines
 
     def group(self, place: str, values: dict[str, str]) -> str:
         """<metadata> with its entries, or another element with attributes only."""
+        if place in ("node", "comments") or not free_features({place: ""}, (), "alpino", self.report):
+            self.report.not_written("alpino", ATTRIBUTE + place)
+            return ""
         if place != "metadata":
+            values = free_features(values, (), "alpino", self.report)
             return f"  <{place}{self.attributes(values)}/>\n"
         entries = []
         for key, value in values.items():
-            type, _, name = key.partition(".")
-            entries.append(f"    <meta{self.attributes({'type': type, 'name': name, 'value': value})}/>\n")
+            kind, dot, name = key.partition(".")
+            if not dot:
+                self.report.not_written("alpino", f"{ATTRIBUTE}metadata.{key}")
+            entries.append(f"    <meta{self.attributes({'type': kind, 'name': name, 'value': value})}/>\n")
         return f"  <metadata>\n{''.join(entries)}  </metadata>\n"
 
     def attributes(self, values: dict[str, str]) -> str:

@@ -195,13 +195,12 @@ def write(trees: Iterable[Tree], report: Report, lemmas: bool = False, ids: bool
         has_id = tree.id is not None and virtual and (ids or ID in tree.root.features)
         _refuse_discontinuous(tree, number)
         holds = {capacity.LEMMAS} if lemmas else set()
-        note_losses(
-            tree, "bracket", holds | {capacity.IDS} if has_id else holds, report, root_attributes={ID}
-        )
+        if has_id:
+            holds.add(capacity.IDS)
+        note_losses(tree, "bracket", holds, report, root_attributes={ID} if has_id else capacity.NOTHING)
         text = _format_tree(tree, lemmas, report)
         if has_id:
-            note_changes(tree.id or "", False, "bracket", report)
-            text = f"{text[:-1]} (ID {escape(tree.id or '--')}))"
+            text = f"{text[:-1]} (ID {_text(tree.id or '', False, report)}))"
         yield text + "\n"
 
 

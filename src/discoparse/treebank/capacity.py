@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 
 from discoparse.tree import Tree
-from discoparse.treebank.report import Report
+from discoparse.treebank.report import ATTRIBUTE, Report
 
 IDS = "ids"
 COMMENTS = "comments"
@@ -66,4 +66,4 @@ def note_losses(
 
 
 def _lost_attributes(features: dict[str, str], held: Set[str] | None) -> list[str]:
-    return [] if held is None else [f"the attribute {name}" for name in features if name not in held]
+    return [] if held is None else [ATTRIBUTE + name for name in features if name not in held]

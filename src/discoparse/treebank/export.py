@@ -43,7 +43,7 @@ class _Row:
 
 
 def read(stream: Iterable[str], reading: Reading) -> Iterator[Tree]:
-    """The sentences of a file; its version is what #FORMAT or the header line says, or the first row shows."""
+    """The sentences of a file; its version is what #FORMAT or the header line says, or its first row."""
     version: int | None = None
     sentence: _Sentence | None = None
     table: str | None = None  # inside #BOT NAME … #EOT NAME

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from discoparse.tree import ROOT, Node, Tree
 from discoparse.treebank import capacity
 from discoparse.treebank.capacity import note_losses
-from discoparse.treebank.report import Report
+from discoparse.treebank.report import ATTRIBUTE, Report
 
 # As disco-dop writes it; tells that there are lemmas.
 HEADER = "%% word\tlemma\ttag\tmorph\tedge\tparent\tsecedge\n"
@@ -75,10 +75,12 @@ class _Sentence:
         """The #BOS line: number, editor, date, origin as far as they are known, comments."""
         features = self.tree.root.features if self.virtual else {}
         parts = [f"#BOS {self.id}"]
-        for name in _BOS_FIELDS:
-            if name not in features:
-                break
-            parts.append(self.field(features[name]))
+        known = [name for name in _BOS_FIELDS if name in features]
+        for name, expected in zip(known, _BOS_FIELDS, strict=False):
+            if name == expected:
+                parts.append(self.field(features[name]))
+            else:  # there is no way to leave out the fields before it
+                self.report.not_written("export", ATTRIBUTE + name)
         if self.tree.comments:
             if any(" %% " in f" {comment} " for comment in self.tree.comments):
                 self.report.not_written("export", "comments with %% inside (read as several)")
@@ -90,6 +92,10 @@ class _Sentence:
     ) -> str:
         """One row; `fields` are word, lemma, tag, morph and edge."""
         word, lemma, tag, morph, edge = fields
+        if (
+            isinstance(key, int) and "lemma" in features
+        ):  # a feature of that name: only nodes have room for it
+            self.report.not_written("export", ATTRIBUTE + "lemma")
         written = [self.field(word), self.value(lemma), self.field(tag), self.value(morph), self.value(edge)]
         if self.version == 3:
             del written[1]

@@ -26,9 +26,9 @@ _EDGE_KEYS = {"child", "parent", "label"}
 def tree_to_json(tree: Tree) -> dict[str, Any]:
     """A tree as plain data; what is absent is left out.
 
-    >>> tree_to_json(Tree([Token("Go", "VB", lemma="go")], Node("S", [0])))
-    {'tokens': [{'word': 'Go', 'tag': 'VB', 'lemma': 'go', 'parent': 0}], 'nodes': [{'label': 'S', 'parent':
-    None}]}
+    >>> data = tree_to_json(Tree([Token("Go", "VB", lemma="go")], Node("S", [0])))
+    >>> data["tokens"], data["nodes"]
+    ([{'word': 'Go', 'tag': 'VB', 'lemma': 'go', 'parent': 0}], [{'label': 'S', 'parent': None}])
     """
     numbers = {node: k for k, node in enumerate(tree.preorder())}
     parents = tree.parents()

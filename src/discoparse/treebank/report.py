@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from discoparse.errors import Problem, TreebankError, TreebankWarning
 
 ON_ERROR = ("fail", "skip", "repair")
+ATTRIBUTE = "the attribute "  # begins the names of features that a format cannot hold
 
 
 @dataclass
@@ -59,7 +60,9 @@ class Report:
 
 
 def _listed(found: Counter[str]) -> str:
-    return ", ".join(f"{what} ({count})" for what, count in found.items())
+    attributes = [what.removeprefix(ATTRIBUTE) for what in found if what.startswith(ATTRIBUTE)]
+    listed = [f"{what} ({count})" for what, count in found.items() if not what.startswith(ATTRIBUTE)]
+    return ", ".join([*listed, *(["the attributes " + " ".join(attributes)] if attributes else [])])
 
 
 @dataclass(frozen=True)

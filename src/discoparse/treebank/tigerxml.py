@@ -12,8 +12,8 @@ from typing import TextIO
 from discoparse.tree import ROOT, Node, Token, Tree
 from discoparse.treebank.graph import Graph
 from discoparse.treebank.report import Defect, Reading
-from discoparse.treebank.tigerxml_writing import write
-from discoparse.treebank.xmlblocks import Element, elements
+from discoparse.treebank.tigerxml_writing import standard_ids, write
+from discoparse.treebank.xmlblocks import Element, Sentences
 
 __all__ = ["read", "write"]
 
@@ -24,7 +24,7 @@ _INNER = ("graph", "terminals", "nonterminals", "t", "nt", "edge", "secedge")
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
     """The sentences of a file."""
-    for sentence in elements(stream, "s", _INNER, reading):
+    for sentence in Sentences(stream, "s", _INNER, reading):
         name = sentence.attributes.get("id")
         reading.sentence(name, sentence.line)
         for child in sentence.children:
@@ -36,7 +36,23 @@ def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
             continue
         tree = graph.tree(name)
         if reading.accept(graph.defects, name) and tree is not None:
+            _drop_standard_names(tree)
             yield tree
+
+
+def _drop_standard_names(tree: Tree) -> None:
+    """Keep only ids, and the root of the graph, that would not be written anyway."""
+    features = {
+        end: (tree.tokens[end] if isinstance(end, int) else end).features
+        for end in [*range(len(tree)), *tree.preorder()]
+    }
+    own, tops = tree.root.features, tree.root.children
+    top = own if "id" in own else features[tops[0]] if len(tops) == 1 else {}
+    if "id" in top and own.get("graph.root") == top["id"]:
+        del own["graph.root"]
+    for end, name in standard_ids(tree, tree.id or "").items():
+        if features[end].get("id") == name:
+            del features[end]["id"]
 
 
 class _Reader(Graph):

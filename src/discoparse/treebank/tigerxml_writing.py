@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from discoparse.tree import ROOT, Node, Tree
 from discoparse.treebank import capacity
 from discoparse.treebank.capacity import note_losses
-from discoparse.treebank.report import Report
-from discoparse.treebank.xmlblocks import attributes_text
+from discoparse.treebank.report import ATTRIBUTE, Report
+from discoparse.treebank.xmlblocks import attributes_text, free_features
 
 HOLDS = frozenset(
     {
@@ -47,6 +47,15 @@ def write(trees: Iterable[Tree], report: Report) -> Iterator[str]:
     yield END
 
 
+def standard_ids(tree: Tree, id: str) -> dict[Node | int, str]:
+    """The ids of words and nodes where the source gave none: SENTENCE_1 …, SENTENCE_500 …, SENTENCE_VROOT."""
+    ids: dict[Node | int, str] = {k: f"{id}_{k + 1}" for k in range(len(tree))}
+    ids |= {node: f"{id}_{500 + k}" for k, node in enumerate(tree.postorder())}
+    if tree.root.label == ROOT:
+        ids[tree.root] = f"{id}_VROOT"
+    return ids
+
+
 class _Sentence:
     """One tree on its way into XML."""
 
@@ -55,18 +64,18 @@ class _Sentence:
         self.virtual = tree.root if tree.root.label == ROOT else None
         self.used: set[str] = set()
         self.names: dict[Node | int, str] = {}
-        tokens = [(k, f"{id}_{k + 1}", token.features) for k, token in enumerate(tree.tokens)]
-        nodes = [node for node in tree.postorder() if node is not self.virtual]
-        named: list[tuple[Node | int, str, dict[str, str]]] = [*tokens]
-        named += [(node, f"{id}_{500 + k}", node.features) for k, node in enumerate(nodes)]
-        for end, _, features in named:  # ids that the source gave come first, new ones keep clear of them
-            own = features.get("id")
+        self.standard = standard_ids(tree, id)
+        ends = [end for end in self.standard if end is not self.virtual]
+        for end in ends:  # ids that the source gave come first, new ones keep clear of them
+            own = (tree.tokens[end] if isinstance(end, int) else end).features.get("id")
             if own is not None and own not in self.used:
                 self.name(end, own)
-        for end, name, _ in named:
+            elif own is not None:
+                report.not_written("tigerxml", "ids that several words or nodes have")
+        for end in ends:
             if end not in self.names:
-                self.name(end, self.unused(name))
-        self.nodes = nodes
+                self.name(end, self.unused(self.standard[end]))
+        self.nodes = [end for end in ends if isinstance(end, Node)]
         self.graph_root = self.choose_root()
         self.secondary = self.secondary_edges()
 
@@ -75,7 +84,9 @@ class _Sentence:
         self.used.add(name)
 
     def unused(self, name: str) -> str:
-        return name if name not in self.used else self.unused(name + "x")
+        while name in self.used:
+            name += "x"
+        return name
 
     def choose_root(self) -> str:
         """The root of the graph: the only top node, the one that the source named, or a VROOT."""
@@ -85,17 +96,20 @@ class _Sentence:
             )
             return self.names[self.tree.root]
         root = self.virtual
-        named = {self.names[child] for child in root.children}
-        source = root.features.get("graph.root")
+        tops = {self.names[child] for child in root.children}
+        labelled = any(self.edge_label(child) is not None for child in root.children)
         is_parent = any(edge.parent is root for edge in self.tree.secondary_edges)
-        if source in named and not is_parent:
-            return str(source)
-        if len(root.children) == 1 and "id" not in root.features and root.morph is None and not is_parent:
-            return next(iter(named))
-        own = root.features.get("id", f"{self.id}_VROOT")
-        self.name(root, self.unused(own))
+        if not labelled and not is_parent and root.morph is None and "id" not in root.features:
+            source = root.features.get("graph.root")
+            if source in tops or len(tops) == 1:
+                return source if source is not None and source in tops else next(iter(tops))
+        self.name(root, self.unused(root.features.get("id", self.standard[root])))
         self.nodes.append(root)
         return self.names[root]
+
+    def edge_label(self, child: Node | int) -> str | None:
+        """The label of the edge above a word or node."""
+        return self.tree.tokens[child].edge if isinstance(child, int) else child.edge
 
     def secondary_edges(self) -> dict[Node | int, list[str]]:
         """The <secedge> elements of each child."""
@@ -110,20 +124,14 @@ class _Sentence:
 
     def text(self) -> str:
         """The <s> element."""
-        features = self.tree.root.features if self.virtual else {}
-        outer = {"id": self.id}
-        inner = {"root": self.graph_root}
-        for key, value in features.items():
-            place, dot, name = key.partition(".")
-            if dot and place == "s":
-                outer[name] = value
-            elif key == "graph.root":
-                if value != self.graph_root:
-                    self.report.not_written("tigerxml", "a root of the graph that is no longer one")
-            elif dot and place == "graph":
-                inner[name] = value
-            elif self.virtual not in self.names:
-                self.report.not_written("tigerxml", f"the attribute {key} of the root")
+        outer = {"id": self.id} | self.beside("s", ("id",))
+        inner = {"root": self.graph_root} | self.beside("graph", ("root",))
+        for key, value in self.tree.root.features.items():
+            place, dot, _ = key.partition(".")
+            if key == "graph.root" and value != self.graph_root:
+                self.report.not_written("tigerxml", "a root of the graph that is no longer one")
+            elif (dot and place not in ("s", "graph")) or (not dot and self.virtual not in self.names):
+                self.report.not_written("tigerxml", ATTRIBUTE + key)
         if self.tree.root.edge is not None or (
             self.tree.root.morph is not None and self.virtual not in self.names
         ):
@@ -131,31 +139,43 @@ class _Sentence:
         lines = [f"<s{self.attributes(outer)}>\n<graph{self.attributes(inner)}>\n<terminals>\n"]
         for index, token in enumerate(self.tree.tokens):
             values = {"id": self.names[index], "word": token.word, "lemma": self.value(token.lemma)}
-            values |= {"pos": token.tag, "morph": self.value(token.morph)} | _others(token.features)
+            values |= {"pos": token.tag, "morph": self.value(token.morph)} | self.others(token.features)
             lines.append(self.element("t", values, self.secondary.get(index, [])))
         lines.append("</terminals>\n<nonterminals>\n")
         lines += [self.nonterminal(node) for node in self.nodes]
         lines.append("</nonterminals>\n</graph>\n</s>\n")
         return "".join(lines)
 
+    def beside(self, place: str, taken: Collection[str]) -> dict[str, str]:
+        """The attributes of <s> or <graph>, which the root keeps."""
+        features = self.tree.root.features.items()
+        kept = {key.partition(".")[2]: value for key, value in features if key.startswith(place + ".")}
+        kept.pop("root", None)
+        return free_features(kept, taken, "tigerxml", self.report)
+
     def nonterminal(self, node: Node) -> str:
         """The <nt> element of a node, with its edges."""
         values = {"id": self.names[node], "cat": "VROOT" if node is self.virtual else node.label}
         if node.morph is not None:
             values["morph"] = self.value(node.morph)
-        own = _others(node.features)
+        features = node.features
         if node is self.virtual:
-            own = {key: value for key, value in own.items() if "." not in key}
+            features = {key: value for key, value in features.items() if "." not in key}
+        own = self.others(features)
         edges = []
         for child in node.children:
-            label = self.tree.tokens[child].edge if isinstance(child, int) else child.edge
-            values_of_edge = {"label": self.value(label), "idref": self.names[child]}
-            edges.append(f"<edge{self.attributes(values_of_edge)}/>\n")
+            ends = {"label": self.value(self.edge_label(child)), "idref": self.names[child]}
+            edges.append(f"<edge{self.attributes(ends)}/>\n")
         return self.element("nt", values | own, edges + self.secondary.get(node, []))
 
     def element(self, tag: str, values: dict[str, str], inner: list[str]) -> str:
         start = f"<{tag}{self.attributes(values)}"
         return f"{start}>\n{''.join(inner)}</{tag}>\n" if inner else f"{start}/>\n"
+
+    def others(self, features: dict[str, str]) -> dict[str, str]:
+        """Features that stand as attributes beside those with a meaning."""
+        others = {name: value for name, value in features.items() if name != "id"}
+        return free_features(others, ("word", "lemma", "pos", "morph", "cat"), "tigerxml", self.report)
 
     def attributes(self, values: dict[str, str]) -> str:
         return attributes_text(values, "tigerxml", self.report)
@@ -165,7 +185,3 @@ class _Sentence:
         if text == "--":
             self.report.not_written("tigerxml", "the value -- (it means absent)")
         return "--" if text is None else text
-
-
-def _others(features: dict[str, str]) -> dict[str, str]:
-    return {name: value for name, value in features.items() if name != "id"}

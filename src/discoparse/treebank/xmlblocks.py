@@ -14,10 +14,11 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape as escape_text
 from xml.sax.saxutils import quoteattr
 
-from discoparse.treebank.report import Reading, Report, bad_bytes
+from discoparse.treebank.report import ATTRIBUTE, Reading, Report, bad_bytes
 
 CHUNK = 1 << 16  # characters read at a time
 LONGEST = 1 << 25  # characters after which a sentence that does not end is given up
+_NAME = re.compile(r"[^\W\d][\w.-]*(:[^\W\d][\w.-]*)?$", re.ASCII)
 _PROLOG = re.compile(r"<\?xml[^>]*\?>|<!DOCTYPE[^>\[]*(\[[^\]]*\]\s*)?>")
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
@@ -26,7 +27,7 @@ _FORBIDDEN = re.compile(
 
 @dataclass(slots=True)
 class Element:
-    """An XML element, its text stripped, and the line on which it begins."""
+    """An XML element and the line on which it begins."""
 
     tag: str
     attributes: dict[str, str]
@@ -52,8 +53,7 @@ def parse_element(text: str, line: int) -> Element:
         stack.append(element)
 
     def end(tag: str) -> None:
-        element = stack.pop()
-        element.text = element.text.strip()
+        stack.pop()
 
     def characters(data: str) -> None:
         stack[-1].text += data
@@ -65,26 +65,35 @@ def parse_element(text: str, line: int) -> Element:
     return top.children[0]
 
 
-def elements(stream: TextIO, tag: str, inner: Collection[str], reading: Reading) -> Iterator[Element]:
+class Sentences:
     """The elements `tag` of a file, wherever they stand; `inner` are elements that only stand inside them."""
-    frame = _Frame(tag, inner, reading)
-    for line, text, complete in _sections(stream, tag, frame):
-        damaged = bad_bytes(text, line)
-        if damaged is not None:
-            reading.skip(damaged.message, damaged.line, _id_in(text))
-        elif not complete:
-            reading.skip(f"<{tag}> is not closed by </{tag}>", line, _id_in(text))
-        else:
-            try:
-                element = parse_element(text, line)
-            except expat.ExpatError as error:
-                place = line + error.lineno - 1
-                reading.skip(
-                    f"the XML is not well-formed ({expat.ErrorString(error.code)})", place, _id_in(text)
-                )
+
+    def __init__(self, stream: TextIO, tag: str, inner: Collection[str], reading: Reading) -> None:
+        self.stream, self.tag, self.reading = stream, tag, reading
+        self.frame = _Frame(tag, inner, reading)
+
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether an outer element stood around what was read so far."""
+        return self.frame.has_elements
+
+    def __iter__(self) -> Iterator[Element]:
+        for line, text, complete in _sections(self.stream, self.tag, self.frame):
+            damaged = bad_bytes(text, line)
+            if damaged is not None:
+                self.reading.skip(damaged.message, damaged.line, _id_in(text))
+            elif not complete:
+                message = f"<{self.tag}> is not closed by </{self.tag}>: the file may be cut off"
+                self.reading.skip(message, line, _id_in(text))
             else:
-                yield element
-    frame.close()
+                try:
+                    element = parse_element(text, line)
+                except expat.ExpatError as error:
+                    message = f"the XML is not well-formed ({expat.ErrorString(error.code)})"
+                    self.reading.skip(message, line + error.lineno - 1, _id_in(text))
+                else:
+                    yield element
+        self.frame.close()
 
 
 def _id_in(text: str) -> str | None:
@@ -156,6 +165,7 @@ class _Frame:
     def __init__(self, tag: str, inner: Collection[str], reading: Reading) -> None:
         self.tag, self.inner, self.reading = tag, frozenset(inner), reading
         self.told = False  # one problem is enough: others follow from it
+        self.has_elements = False
         self.held = ""
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self.start
@@ -163,6 +173,7 @@ class _Frame:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Refuse what only sentences hold."""
+        self.has_elements |= tag != "_"
         if tag in self.inner:
             self.tell(f"<{tag}> stands outside of any <{self.tag}>", self.parser.CurrentLineNumber)
 
@@ -199,6 +210,19 @@ class _Frame:
         self.parse(self.held + "</_>", True)
 
 
+def free_features(
+    features: dict[str, str], taken: Collection[str], format: str, report: Report
+) -> dict[str, str]:
+    """Features that can be attributes: their names are XML names and mean nothing else in the format."""
+    free = {}
+    for name, value in features.items():
+        if name in taken or not _NAME.match(name):
+            report.not_written(format, ATTRIBUTE + name)
+        else:
+            free[name] = value
+    return free
+
+
 def attributes_text(attributes: dict[str, str], format: str, report: Report) -> str:
     """Attributes as they stand in a tag, each after a space."""
     return "".join(
@@ -208,7 +232,7 @@ def attributes_text(attributes: dict[str, str], format: str, report: Report) -> 
 
 def element_text(text: str, format: str, report: Report) -> str:
     """Text as it stands between tags."""
-    return escape_text(writable(text, format, report))
+    return escape_text(writable(text, format, report), {"\r": "&#13;"})
 
 
 def writable(text: str, format: str, report: Report) -> str:
