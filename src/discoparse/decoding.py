@@ -1,0 +1,209 @@
+"""Structural decisions by the network while a batch advances in lockstep, and labels once it is done.
+
+Shapes as in `lockstep` and `network`: B sentences, N tokens, T structural steps, D token vector, H scorer hidden.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from discoparse.lockstep import NO_LABEL, Lockstep, run
+from discoparse.network import POSITIONS, Network, Scorers
+
+_BOUNDARIES = 2  # positions that every set has; the other two belong to the gap
+
+
+class ScoringPolicy:
+    """Chooses the best-scoring legal action of every configuration, or samples one from the softmax.
+
+    Keeps the first scorer layer of every item in its slot, so that a step costs one addition a pair.
+    """
+
+    def __init__(
+        self, scorers: Scorers, tokens: Tensor, sample: bool = False, on_demand: bool | None = None
+    ) -> None:
+        batch, width, _ = tokens.shape
+        self.scorers = scorers
+        self.sample = sample
+        self.rows = scorers.with_nil(tokens)  # [B N + 1, D]
+        self.nil = batch * width
+        self.base = (torch.arange(batch, device=tokens.device) * width)[
+            :, None
+        ]  # [B, 1] first row of a sentence
+        # Few sets have a gap and few slots an item: where asking costs nothing (there is no device to wait for), gap
+        # tokens are projected and slots scored on demand.
+        self.on_demand = tokens.device.type == "cpu" if on_demand is None else on_demand
+        positions = _BOUNDARIES if self.on_demand else POSITIONS
+        self.table = scorers.project(self.rows, 0, positions)  # [(B N + 1) x positions, 3H]
+        self.positions = torch.arange(positions, device=tokens.device)
+        hidden = self.table.shape[1] // 3
+        nil_gap = scorers.project(scorers.nil[None], _BOUNDARIES, POSITIONS).sum(0)  # [3H]
+        bias = scorers.projection_bias
+        self.constant = bias + nil_gap if self.on_demand else bias
+        self.nil_gap = nil_gap
+        self.hidden = hidden
+        # The slot of the next token stands for SHIFT and holds the singleton that it would make.
+        singletons = self.table.view(-1, positions, 3 * hidden)[:-1, :_BOUNDARIES, :hidden].sum(1)
+        self.items = (singletons + nil_gap[:hidden]).view(batch, width, hidden)  # [B, N, H]
+        self.label_inputs: list[Tensor] = []  # [B, H] for each focus so far
+
+    def sums(self, focus: Tensor) -> Tensor:
+        """First layers of the scorers for focus items: positions [B, 4] -> [B, 3H]."""
+        width = self.items.shape[1]
+        rows = torch.where(focus == width, self.nil, self.base + focus)
+        count = len(self.positions)
+        sums = self.table[rows[:, :count] * count + self.positions].sum(1) + self.constant
+        if self.on_demand:
+            (gapped,) = torch.nonzero(rows[:, _BOUNDARIES] != self.nil, as_tuple=True)
+            if len(gapped):
+                gap = self.rows[rows[gapped, _BOUNDARIES:]]  # [G, 2, D]
+                first = self.scorers.project(gap[:, 0], _BOUNDARIES, _BOUNDARIES + 1)
+                last = self.scorers.project(gap[:, 1], _BOUNDARIES + 1, POSITIONS)
+                sums.index_add_(0, gapped, first + last - self.nil_gap)
+        return sums
+
+    def __call__(self, machine: Lockstep, legal: Tensor) -> Tensor:
+        item, focus, label = self.sums(machine.focus).split(self.hidden, 1)
+        self.label_inputs.append(label)
+        scores = self.scores(focus, legal)
+        if (
+            self.sample
+        ):  # Gumbel's trick: the maximum of scores with this noise is a sample from their softmax
+            scores = scores - torch.empty_like(scores).exponential_().log()
+        self.remember(machine, item)
+        return scores.argmax(1)
+
+    def remember(self, machine: Lockstep, item: Tensor) -> None:
+        """Put the focus [B, H] in its slot: it is found there if it goes to the memory; if not, nobody looks."""
+        self.items.scatter_(1, machine.left[:, None, None].expand(-1, 1, self.hidden), item[:, None])
+
+    def scores(self, focus: Tensor, legal: Tensor) -> Tensor:
+        """FF_s of every legal action, minus infinity elsewhere: [B, H], [B, N] -> [B, N]."""
+        batch, width = legal.shape
+        if not self.on_demand:
+            scores = self.scorers.pair_scores(self.items + focus[:, None])
+            return scores.masked_fill(~legal, -torch.inf)
+        (rows,) = torch.nonzero(legal.flatten(), as_tuple=True)
+        first = self.items.view(-1, self.hidden)[rows] + focus[rows // width]
+        scores = torch.full((batch * width,), -torch.inf)
+        return scores.index_copy_(0, rows, self.scorers.pair_scores(first)).view(batch, width)
+
+    def finish(self, machine: Lockstep) -> Tensor:
+        """The labeller's first layer for all foci [B, T, H], the last one included."""
+        self.label_inputs.append(self.sums(machine.focus)[:, 2 * self.hidden :])
+        return torch.stack(self.label_inputs, 1)
+
+
+@dataclass
+class Decoded:
+    """The decisions for a batch, on the host; past a sentence's 2n-1 steps the entries mean nothing."""
+
+    actions: list[list[int]]  # [B][T] slots
+    labels: list[list[int]]  # [B][T] codes of label chains, see `spell_code`; 0 for NO-LABEL
+    tags: list[list[int]]  # [B][N]
+    probabilities: list[list[float]] | None  # [B][T] of the labels
+
+
+def structural_pass(scorers: Scorers, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """All structural actions, greedily: token vectors [B, N, D], lengths [B] -> slots [B, T] and the first layer of
+    the labeller for every focus [B, T, H]."""
+    machine = Lockstep(lengths, tokens.shape[1])
+    policy = ScoringPolicy(scorers, tokens)
+    return run(machine, policy), policy.finish(machine)
+
+
+def decode(
+    network: Network,
+    first: Tensor,
+    last: Tensor,
+    lengths: Tensor,
+    structure: Callable[[Tensor, Tensor], Sequence[Tensor]] | None = None,
+    probabilities: bool = False,
+) -> Decoded:
+    """Greedy parsing from token vectors h(1) and h of the last layer, [B, N, D] each.
+
+    `structure` may replace `structural_pass` by a faster equivalent.
+    """
+    if structure is None:
+        actions, label_inputs = structural_pass(network.scorers, last, lengths)
+    else:
+        actions, label_inputs = structure(last, lengths)
+    states = network.scorers.label_hidden_states(label_inputs)  # [B, T, H]
+    steps = torch.arange(actions.shape[1], device=lengths.device)
+    final = steps == (2 * lengths - 2)[:, None]  # NO-LABEL is illegal at the end (Table 1)
+    codes, probability = label_codes(network.scorers, states, final)
+    return Decoded(
+        actions.tolist(),
+        codes.tolist(),
+        network.tag_scores(first).argmax(-1).tolist(),
+        probability.tolist() if probabilities else None,
+    )
+
+
+def label_codes(scorers: Scorers, states: Tensor, final: Tensor) -> tuple[Tensor, Tensor]:
+    """The best label of every focus [B, T, H], or its best chain node by node, and its probability, [B, T] each.
+
+    With chains the labeller gives the lowest label first and then, knowing it, the one above or the end; so chains
+    that were never seen can come out, if their labels were. A chain is coded as one number, see `spell_code`.
+    """
+    scores = scorers.label_output(states)  # [B, T, labels]
+    count = scores.shape[-1]
+    scores[..., NO_LABEL] = scores[..., NO_LABEL].masked_fill(final, -torch.inf)
+    log_probability, label = scores.log_softmax(-1).max(-1)
+    code = label
+    if scorers.above_output is not None and scorers.above_given is not None:
+        above = scorers.above_output(states)
+        for level in range(1, longest_chain(count)):
+            step, higher = (above + scorers.above_given(label)).log_softmax(-1).max(-1)
+            log_probability = log_probability + torch.where(label != NO_LABEL, step, 0.0)
+            label = torch.where(label != NO_LABEL, higher, NO_LABEL)
+            code = code + label * count**level
+            if label.device.type == "cpu" and not label.any():
+                break
+    return code, log_probability.exp()
+
+
+def longest_chain(labels: int) -> int:
+    """How many nodes of one yield the labeller may stack: treebanks have at most five or six."""
+    return min(6, int(62 / math.log2(labels + 1)))
+
+
+def spell_code(code: int, labels: int) -> tuple[int, ...]:
+    """The label ids of a chain from the top down; its code has the lowest label as its lowest digit.
+
+    >>> spell_code(7 + 3 * 100, 100)
+    (3, 7)
+    """
+    digits = []
+    while code:
+        code, digit = divmod(code, labels)
+        digits.append(digit)
+    return tuple(reversed(digits))
+
+
+def constituents(actions: Sequence[int], labels: Sequence[int], length: int) -> list[tuple[int, int]]:
+    """Replay a derivation: the code of each constituent's label and its yield as a bit mask.
+
+    >>> constituents([0, 1, 2, 0, 1], [0, 0, 0, 5, 6], 3)
+    [(5, 5), (6, 7)]
+    """
+    found = []
+    memory = [0] * length  # by left index
+    focus = left = upcoming = 0
+    for slot, label in zip(actions[: 2 * length - 1], labels, strict=False):
+        if slot == upcoming:
+            memory[left] = focus
+            focus, left = 1 << slot, slot
+            upcoming += 1
+        else:
+            focus |= memory[slot]
+            if slot < left:
+                left = slot
+        if label:
+            found.append((label, focus))
+    return found

@@ -1,0 +1,128 @@
+"""The training objective of Section 3.5: every decision of a batch of derivations as one row of flat tensors.
+
+Shapes: F focus items (2n-1 a sentence), R pairs of a focus and one of its legal actions, B x N tokens.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from discoparse.lockstep import Trace
+from discoparse.network import Scorers
+
+
+@dataclass
+class Decisions:
+    """The decisions of a batch. A focus is at once the subject of a labelling decision and of the next structural one.
+
+    Tokens are rows of `Scorers.with_nil`. Items are former foci (their row) or, for SHIFT, the singleton of the next
+    token (F + its row).
+    """
+
+    focus: Tensor  # [F, 4] token rows
+    label: Tensor  # [F] gold label ids
+    pair_focus: Tensor  # [R] row of the focus that decides
+    pair_item: Tensor  # [R]
+    pair_optimal: Tensor  # [R] whether the oracle wants this action
+
+
+def decisions_of(trace: Trace, lengths: Tensor) -> Decisions:
+    """Flatten the record of a batch [B, T, ...]."""
+    batch, steps, width = trace.entered.shape
+    nil = batch * width
+    base = torch.arange(batch, device=lengths.device)[:, None] * width  # [B, 1]
+    step = torch.arange(steps, device=lengths.device)
+    exists = step < (2 * lengths - 1)[:, None]  # [B, T]
+    row = exists.flatten().cumsum(0).view(batch, steps) - 1  # row of the focus made at each step
+    tokens = torch.where(trace.focus == width, nil, base[:, :, None] + trace.focus)[exists]
+    count = len(tokens)
+
+    sentence, t, slot = torch.nonzero((trace.entered >= 0) & exists[:, :, None], as_tuple=True)
+    combine_item = row[sentence, trace.entered[sentence, t, slot]]
+    combine_focus = row[sentence, t]
+    combine_optimal = trace.optimal[sentence, t, slot]
+    sentence, t = torch.nonzero((trace.next >= 0) & exists, as_tuple=True)
+    slot = trace.next[sentence, t]
+    shift_item = count + base.squeeze(1)[sentence] + slot
+    return Decisions(
+        tokens,
+        trace.label[exists],
+        torch.cat([combine_focus, row[sentence, t]]),
+        torch.cat([combine_item, shift_item]),
+        torch.cat([combine_optimal, trace.optimal[sentence, t, slot]]),
+    )
+
+
+def factored_inputs(scorers: Scorers, rows: Tensor, decisions: Decisions) -> tuple[Tensor, Tensor]:
+    """First layers of FF_s [R, H] and FF_l [F, H] from token rows [M, D], every token projected once."""
+    table = scorers.project(rows)  # [4 M, 3H]
+    position = torch.arange(4, device=rows.device)
+    sums = _rows(table, decisions.focus * 4 + position).sum(1) + scorers.projection_bias  # [F, 3H]
+    item, focus, label = sums.chunk(3, 1)
+    by_token = table.view(len(rows), 4, 3, -1)[:, :, 0]  # [M, 4, H], as items
+    singleton = by_token[:-1, :2].sum(1) + by_token[-1, 2:].sum(0)  # [M - 1, H]
+    items = torch.cat([item, singleton])
+    return _rows(items, decisions.pair_item) + _rows(focus, decisions.pair_focus), label
+
+
+def _rows(table: Tensor, index: Tensor) -> Tensor:
+    """`table[index]`, with a gradient that adds instead of sorting."""
+    return table.index_select(0, index.flatten()).view(*index.shape, -1)
+
+
+def plain_inputs(scorers: Scorers, rows: Tensor, decisions: Decisions) -> tuple[Tensor, Tensor]:
+    """The same from r(s), with the paper's dropout: a mask of its own for each prediction."""
+    foci = scorers.represent(rows, decisions.focus)  # [F, 4 D]
+    token = torch.arange(len(rows) - 1, device=rows.device)
+    nil = torch.full_like(token, len(rows) - 1)
+    singletons = scorers.represent(rows, torch.stack([token, token, nil, nil], 1))
+    items = torch.cat([foci, singletons])
+    pairs = torch.cat([items[decisions.pair_item], foci[decisions.pair_focus]], 1)  # [R, 8 D]
+    drop = scorers.dropout.scorer
+    return (
+        scorers.pair_input(F.dropout(pairs, drop, scorers.training)),
+        scorers.label_input(F.dropout(foci, drop, scorers.training)),
+    )
+
+
+def structural_loss(scores: Tensor, decisions: Decisions) -> Tensor:
+    """Minus the log-probability of the optimal actions, summed over structural decisions; scores are [R]."""
+    count = len(decisions.focus)
+    everything = _log_sum_exp(scores, decisions.pair_focus, count)
+    wanted = _log_sum_exp(
+        scores.masked_fill(~decisions.pair_optimal, -torch.inf), decisions.pair_focus, count
+    )
+    # A focus without a following decision (the last of a sentence) has no pairs: both sums are minus infinity.
+    decided = torch.isfinite(everything)
+    return torch.where(decided, everything - wanted, 0.0).sum()
+
+
+def _log_sum_exp(scores: Tensor, segment: Tensor, count: int) -> Tensor:
+    """Segmented log-sum-exp: [R], [R] -> [count]; minus infinity for empty segments."""
+    top = torch.full((count,), -torch.inf, device=scores.device)
+    top = top.scatter_reduce(0, segment, scores.detach(), "amax")
+    shift = torch.where(torch.isfinite(top), top, 0.0)
+    total = torch.zeros_like(top).index_add(0, segment, (scores - shift[segment]).exp())
+    return shift + total.clamp(min=1e-38).log().where(total > 0, -torch.inf)
+
+
+def label_loss(scorers: Scorers, states: Tensor, targets: Tensor, chains: Tensor) -> Tensor:
+    """Minus the log-probability of the gold labels, summed over foci; states are [F, H].
+
+    `chains` [labels of the treebank, depth] spells out each gold label bottom-up, ends with NO-LABEL and is padded
+    with -1; one label a row when chains are labelled as a whole.
+    """
+    spelled = chains[targets]  # [F, depth]
+    loss = F.cross_entropy(scorers.label_output(states), spelled[:, 0], reduction="sum")
+    if scorers.above_output is not None and scorers.above_given is not None:
+        (labelled,) = torch.nonzero(spelled[:, 0], as_tuple=True)
+        above, spelled = scorers.above_output(states[labelled]), spelled[labelled]
+        for level in range(1, spelled.shape[1]):
+            given = spelled[:, level - 1].clamp(min=0)
+            scores = above + scorers.above_given(given)
+            loss = loss + F.cross_entropy(scores, spelled[:, level], reduction="sum", ignore_index=-1)
+    return loss

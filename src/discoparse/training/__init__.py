@@ -1,0 +1,1 @@
+"""Training: recipes as data, the loop, exploration, checkpoints."""

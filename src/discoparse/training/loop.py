@@ -1,0 +1,208 @@
+"""The training loop: batches, exploration, updates and evaluation, the same for every recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from discoparse.corpus import ChainTable, Corpus, DecisionStore, Rows, by_budget, split_decisions
+from discoparse.decoding import ScoringPolicy
+from discoparse.graphs import WIDEST, Graphs, bucket, pad_batch
+from discoparse.lockstep import Gold, Lockstep, LockstepOracle, Trace, run_with_oracle
+from discoparse.network import Dropout, Network, NetworkConfig
+from discoparse.objective import (
+    Decisions,
+    decisions_of,
+    factored_inputs,
+    label_loss,
+    plain_inputs,
+    structural_loss,
+)
+from discoparse.training.optimisation import Optimisation
+from discoparse.training.recipe import Recipe
+from discoparse.tree import Tree
+from discoparse.vocabulary import UNKNOWN, Vocabulary
+
+_BATCHES = 100  # about so many batches make an epoch, unless the recipe's bounds on their size say otherwise
+_EXPLORATION_TOKENS = 4096  # tokens of a batch that is explored before an epoch
+
+
+def make_network(recipe: Recipe, vocabulary: Vocabulary) -> Network:
+    """A fresh network of the recipe's sizes."""
+    config = NetworkConfig(
+        words=len(vocabulary.words) + 1,
+        characters=len(vocabulary.characters) + 1,
+        tags=len(vocabulary.tags),
+        labels=len(vocabulary.labels) + 1,
+        word_size=recipe.word_size,
+        character_size=recipe.character_size,
+        character_hidden=recipe.character_hidden,
+        hidden=recipe.hidden,
+        layers=recipe.layers,
+        scorer_hidden=recipe.scorer_hidden,
+        chains=recipe.chains,
+    )
+    dropout = Dropout(
+        tagger=recipe.dropout_tagger,
+        scorer=recipe.dropout_scorer,
+        embedding=recipe.dropout_embedding,
+        hidden=recipe.dropout_hidden,
+        scorer_hidden=recipe.dropout_scorer_hidden,
+    )
+    return Network(config, dropout)
+
+
+class Trainer:
+    """A network in training on one corpus."""
+
+    def __init__(self, recipe: Recipe, trees: Sequence[Tree], device: torch.device, seed: int) -> None:
+        torch.manual_seed(seed)
+        self.recipe = recipe
+        self.seed = seed
+        self.device = device
+        self.vocabulary = Vocabulary.from_trees(trees, recipe.chains, recipe.min_frequency, recipe.unk_share)
+        chains = ChainTable(self.vocabulary, recipe.chains)
+        self.corpus = Corpus(trees, self.vocabulary, chains, device)
+        self.chains = chains.spelled(device)
+        self.complete = recipe.oracle == "complete"
+        # The static derivation is the complete set's preferred path (Section 2.2, DESIGN of `oracle`).
+        single = not (self.complete and recipe.optimal_set)
+        self.static = DecisionStore.of_oracle(self.corpus, complete=True, single=single)
+        self.decisions = self.static
+        self.network = make_network(recipe, self.vocabulary).to(device).train()
+        tokens = int(self.corpus.lengths.sum())
+        self.batch_tokens = max(recipe.batch_tokens, min(recipe.most_batch_tokens, tokens // _BATCHES))
+        self.batches = self._batches(0)
+        self.epochs = recipe.epochs or -(-recipe.updates // len(self.batches))
+        steps_per_batch = 2 if recipe.alternate else 1
+        self.optimisation = Optimisation(
+            self.network, recipe, self.epochs * len(self.batches) * steps_per_batch
+        )
+        self.graphs = Graphs(self._sampled) if device.type == "cuda" else None
+        self.epoch = 0
+        self.position = 0  # batches of this epoch that are done
+
+    def _batches(self, epoch: int) -> list[np.ndarray]:
+        """The sentences of each batch of an epoch: like lengths together, in random order."""
+        random = np.random.default_rng([self.seed, epoch])
+        lengths = self.corpus.lengths
+        blurred = lengths * random.uniform(0.9, 1.1, len(lengths)) + random.uniform(0, 1, len(lengths))
+        batches = by_budget(np.argsort(blurred), lengths, self.batch_tokens)
+        random.shuffle(batches)
+        return batches
+
+    def start_epoch(self) -> None:
+        """Shuffle, and explore before the epoch where the recipe says so."""
+        self.batches = self._batches(self.epoch)
+        self.position = 0
+        recipe = self.recipe
+        if recipe.oracle != "static" and recipe.exploration and not recipe.explore_whole_batches:
+            random = np.random.default_rng([self.seed, self.epoch, 1])
+            chosen = np.flatnonzero(random.random(len(self.corpus)) < recipe.exploration)
+            self.decisions = self.static.replacing(self._explore_sentences(chosen))
+
+    @torch.no_grad()
+    def _explore_sentences(self, chosen: np.ndarray) -> dict[int, Rows]:
+        """Parse sentences by sampling from the current parameters, and keep what the oracle says of every step."""
+        rows: dict[int, Rows] = {}
+        self.network.eval()
+        order = chosen[np.argsort(self.corpus.lengths[chosen], kind="stable")]
+        for batch in by_budget(order, self.corpus.lengths, _EXPLORATION_TOKENS):
+            index = torch.from_numpy(batch).to(self.device)
+            width = int(self.corpus.lengths[batch].max())
+            _, last = self.network.encoder(self.corpus.inputs(batch, index, width))
+            decisions = self._explore(batch, index, last)
+            rows.update(split_decisions(decisions, batch, self.corpus.lengths[batch], width))
+        self.network.train()
+        return rows
+
+    def _explore(self, chosen: np.ndarray, index: Tensor, tokens: Tensor) -> Decisions:
+        """Sampled derivations of a batch from its token vectors [B, N, D], with the oracle's word on each step."""
+        batch, width = tokens.shape[:2]
+        full = self.batch_tokens // width
+        lengths = self.corpus.device_lengths[index]
+        gold = self.corpus.gold_batch(chosen, index, width)
+        arguments = [tokens.detach(), lengths, *gold.tensors()]
+        explore: Callable[..., Sequence[Tensor]] = self._sampled
+        if self.graphs is not None and width <= WIDEST and batch <= full:
+            arguments = [pad_batch(argument, full) for argument in arguments]
+            explore = self.graphs
+        self.network.scorers.eval()  # the policy is the parser's own; dropout is for the decisions learnt from
+        trace = Trace(*(tensor[:batch] for tensor in explore(*arguments)))
+        self.network.scorers.train()
+        return decisions_of(trace, lengths)
+
+    @torch.no_grad()
+    def _sampled(self, tokens: Tensor, lengths: Tensor, *gold: Tensor) -> Sequence[Tensor]:
+        machine = Lockstep(lengths, tokens.shape[1])
+        oracle = LockstepOracle(Gold(*gold), machine)
+        policy = ScoringPolicy(self.network.scorers, tokens, sample=True)
+        trace = run_with_oracle(
+            machine, oracle, policy, complete=self.complete, single=not self.recipe.optimal_set
+        )
+        return trace.tensors()
+
+    def steps(self) -> Iterator[dict[str, Tensor]]:
+        """Train on the rest of the epoch, a batch at a time; yields the losses per token."""
+        while self.position < len(self.batches):
+            chosen = self.batches[self.position]
+            losses = self._step(chosen)
+            self.position += 1
+            yield losses
+        self.epoch += 1
+
+    def _step(self, chosen: np.ndarray) -> dict[str, Tensor]:
+        recipe, network = self.recipe, self.network
+        index = torch.from_numpy(chosen).to(self.device)
+        tokens = 1 if recipe.alternate else int(self.corpus.lengths[chosen].sum())
+        if (
+            recipe.alternate
+        ):  # Section 3.5: a step for the tagging objective, then one for the parsing objective
+            first, _ = self._encode(chosen, index)
+            tagging = self._tagging_loss(first, index)
+            self.optimisation.update(tagging)
+        first, last = self._encode(chosen, index)
+        structure, labels = self._parsing_losses(last, chosen, index)
+        loss = (structure + labels) / tokens
+        if not recipe.alternate:
+            tagging = self._tagging_loss(first, index)
+            loss = loss + recipe.tagging_weight * tagging / tokens
+        self.optimisation.update(loss)
+        return {"structure": structure.detach(), "label": labels.detach(), "tag": tagging.detach()}
+
+    def _encode(self, chosen: np.ndarray, index: Tensor) -> tuple[Tensor, Tensor]:
+        """Token vectors of a batch, some rare words replaced by UNK (Appendix B)."""
+        width = int(self.corpus.lengths[chosen].max())
+        if self.graphs is not None:
+            width = bucket(width)
+        inputs = self.corpus.inputs(chosen, index, width)
+        rare = inputs.words >= self.vocabulary.rare
+        dropped = torch.rand(inputs.words.shape, device=self.device) < self.recipe.unk_probability
+        inputs.words = inputs.words.masked_fill(rare & dropped, UNKNOWN)
+        first, last = self.network.encoder(inputs)
+        return first, last
+
+    def _tagging_loss(self, first: Tensor, index: Tensor) -> Tensor:
+        """Minus the log-probability of the gold tags, summed over tokens."""
+        scores = self.network.tag_scores(first)
+        gold = self.corpus.tags.padded(index, first.shape[1], fill=-1)
+        return F.cross_entropy(scores.flatten(0, 1), gold.flatten(), ignore_index=-1, reduction="sum")
+
+    def _parsing_losses(self, last: Tensor, chosen: np.ndarray, index: Tensor) -> tuple[Tensor, Tensor]:
+        """Minus the log-probabilities of the oracle's structural and labelling actions, summed."""
+        recipe, scorers = self.recipe, self.network.scorers
+        explores = recipe.explore_whole_batches and recipe.oracle != "static"
+        if explores and torch.rand(()).item() < recipe.exploration:
+            decisions = self._explore(chosen, index, last)
+        else:
+            decisions = self.decisions.batch(chosen, index, last.shape[1])
+        rows = scorers.with_nil(last)
+        inputs = plain_inputs if recipe.dropout_scorer else factored_inputs
+        pairs, foci = inputs(scorers, rows, decisions)
+        structure = structural_loss(scorers.pair_scores(pairs), decisions)
+        labels = label_loss(scorers, scorers.label_hidden_states(foci), decisions.label, self.chains)
+        return structure, labels

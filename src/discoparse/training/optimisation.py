@@ -1,0 +1,92 @@
+"""One update of the parameters: learning rate, gradient clipping and noise, the optimiser, and averaging."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from discoparse.training.recipe import Recipe
+
+
+def learning_rate(recipe: Recipe, step: int, total_steps: int) -> float:
+    """The rate of step t >= 1: a linear warm-up from 0, then the paper's slow decay or a cosine."""
+    if recipe.optimizer == "asgd":
+        warm = max(recipe.warmup_steps, 1)
+        peak = recipe.learning_rate / (1 + recipe.decay * max(step, warm))
+        return peak * min(1.0, step / warm)
+    if step < recipe.warmup_steps:
+        return recipe.learning_rate * step / recipe.warmup_steps
+    progress = min(1.0, (step - recipe.warmup_steps) / max(1, total_steps - recipe.warmup_steps))
+    cosine = (1 + math.cos(math.pi * progress)) / 2
+    return recipe.learning_rate * (recipe.final_rate + (1 - recipe.final_rate) * cosine)
+
+
+def noise_deviation(recipe: Recipe, step: int) -> float:
+    """Standard deviation of the noise added to every gradient before update t (Neelakantan et al., 2015)."""
+    return math.sqrt(recipe.gradient_noise / (1 + step) ** 0.55)
+
+
+class Optimisation:
+    """Updates a network and keeps the average of its parameters."""
+
+    def __init__(self, network: nn.Module, recipe: Recipe, total_steps: int) -> None:
+        self.recipe = recipe
+        self.total_steps = total_steps
+        self.step = 0
+        self.names = [name for name, _ in network.named_parameters()]
+        self.parameters = [parameter for _, parameter in network.named_parameters()]
+        self.average = [parameter.detach().clone() for parameter in self.parameters]
+        self.adam: torch.optim.AdamW | None = None
+        if recipe.optimizer == "adamw":
+            # Decay matrices only: embeddings, biases and the nil vector are left alone.
+            decayed = [p for n, p in network.named_parameters() if p.dim() > 1 and "embedding" not in n]
+            others = [p for n, p in network.named_parameters() if p.dim() <= 1 or "embedding" in n]
+            self.adam = torch.optim.AdamW(
+                [
+                    {"params": decayed, "weight_decay": recipe.weight_decay},
+                    {"params": others, "weight_decay": 0.0},
+                ],
+                lr=recipe.learning_rate,
+                betas=(0.9, recipe.beta2),
+                fused=self.parameters[0].is_cuda,
+            )
+
+    def update(self, loss: Tensor) -> None:
+        """Gradient of the loss, clipped and noised; one step of the optimiser; one step of the average."""
+        for parameter in self.parameters:
+            parameter.grad = None
+        loss.backward()
+        self.step += 1
+        rate = learning_rate(self.recipe, self.step, self.total_steps)
+        nn.utils.clip_grad_norm_(self.parameters, self.recipe.clip_norm)
+        if self.adam is not None:
+            for group in self.adam.param_groups:
+                group["lr"] = rate
+            self._add_noise()
+            self.adam.step()
+            # A short memory at first: the start of training is soon forgotten.
+            decay = min(self.recipe.average_decay, (1 + self.step) / (10 + self.step))
+        else:
+            self._add_noise()
+            with torch.no_grad():
+                for parameter in self.parameters:
+                    if parameter.grad is not None:
+                        parameter.add_(parameter.grad, alpha=-rate)
+            decay = 1 - 1 / self.step  # the mean of all steps (Polyak and Juditsky, 1992)
+        with torch.no_grad():
+            torch._foreach_lerp_(self.average, [p.detach() for p in self.parameters], 1 - decay)
+
+    def _add_noise(self) -> None:
+        if not self.recipe.gradient_noise:
+            return
+        deviation = noise_deviation(self.recipe, self.step)
+        for parameter in self.parameters:
+            if parameter.grad is None:  # noise goes to the gradient of every parameter
+                parameter.grad = torch.zeros_like(parameter)
+            parameter.grad.add_(torch.randn_like(parameter), alpha=deviation)
+
+    def averaged(self) -> dict[str, Tensor]:
+        """The averaged parameters by name."""
+        return dict(zip(self.names, self.average, strict=True))

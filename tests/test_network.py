@@ -1,0 +1,128 @@
+"""The network of Section 3: representations, and the equality of its plain, factored and lockstep scorers."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+
+import pytest
+import torch
+from test_lockstep import batch_oracle
+from walks import random_gold
+
+from discoparse.decoding import ScoringPolicy
+from discoparse.lockstep import run_with_oracle
+from discoparse.network import Inputs, Network, NetworkConfig
+from discoparse.objective import decisions_of, factored_inputs, plain_inputs
+from discoparse.tree import gap_tokens
+
+
+@pytest.fixture
+def network() -> Network:
+    torch.manual_seed(0)
+    sizes = {"word_size": 5, "character_size": 4, "character_hidden": 3, "hidden": 8, "scorer_hidden": 7}
+    return Network(NetworkConfig(words=11, characters=9, tags=4, labels=5, chains=True, **sizes)).eval()
+
+
+def decisions_for(seed: int):
+    """A batch of random trees, the oracle's decisions on it and random token vectors."""
+    chance = random.Random(seed)
+    lengths = [chance.randint(1, 9) for _ in range(6)]
+    machine, oracle, _ = batch_oracle([random_gold(chance, n) for n in lengths], lengths)
+    trace = run_with_oracle(machine, oracle, complete=True)
+    return trace, decisions_of(trace, machine.length), machine, oracle, torch.randn(6, machine.width, 16)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_factored_and_plain_scorers_agree(network, seed):
+    """Without dropout, projecting every token once gives what r(s) and the feed-forward networks give (to 1e-5)."""
+    _, decisions, _, _, tokens = decisions_for(seed)
+    scorers = network.scorers
+    rows = scorers.with_nil(tokens)
+    for plain, factored in zip(
+        plain_inputs(scorers, rows, decisions), factored_inputs(scorers, rows, decisions), strict=True
+    ):
+        torch.testing.assert_close(plain, factored, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("on_demand", [True, False])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_policy_scores_what_training_scores(network, seed, on_demand):
+    """Every legal action of every configuration gets the score in lockstep that the flat training rows give it."""
+    trace, decisions, _, _, tokens = decisions_for(seed)
+    scorers = network.scorers
+    pairs, foci = factored_inputs(scorers, scorers.with_nil(tokens), decisions)
+    expected = scorers.pair_scores(pairs)
+    machine, *_ = batch_oracle_again(seed)
+    policy = ScoringPolicy(scorers, tokens, on_demand=on_demand)
+    found = {}
+    row = 0
+    rows = {}
+    steps = trace.action.shape[1]
+    for b, n in enumerate(machine.length.tolist()):
+        for t in range(2 * n - 1):
+            rows[b, t] = row
+            row += 1
+    label_inputs = []
+    for t in range(steps):
+        item, focus, label = policy.sums(machine.focus).split(policy.hidden, 1)
+        label_inputs.append(label)
+        legal = machine.legal()
+        scores = policy.scores(focus, legal)
+        for b, slot in torch.nonzero(legal).tolist():
+            made = trace.entered[b, t, slot].item()
+            key = rows[b, made] if made >= 0 else len(decisions.focus) + b * machine.width + slot
+            found[rows[b, t], key] = scores[b, slot]
+        policy.remember(machine, item)
+        if t < steps - 1:
+            machine.advance(trace.action[:, t + 1])
+    keys = list(zip(decisions.pair_focus.tolist(), decisions.pair_item.tolist(), strict=True))
+    assert set(found) == set(keys)
+    torch.testing.assert_close(torch.stack([found[key] for key in keys]), expected, atol=1e-5, rtol=0)
+    stacked = torch.stack(label_inputs, 1)
+    flat = torch.stack([stacked[b, t] for b, t in rows])
+    torch.testing.assert_close(flat, foci, atol=1e-5, rtol=0)
+
+
+def batch_oracle_again(seed: int):
+    chance = random.Random(seed)
+    lengths = [chance.randint(1, 9) for _ in range(6)]
+    return batch_oracle([random_gold(chance, n) for n in lengths], lengths)
+
+
+def test_sets_with_at_most_one_gap_have_distinct_representations():
+    """Section 3.2: (min, max, first gap token, last gap token) tells such sets apart."""
+    seen = {}
+    for size in range(1, 7):
+        for s in combinations(range(6), size):
+            gap = gap_tokens(s)
+            if gap and gap != list(range(gap[0], gap[-1] + 1)):
+                continue
+            key = (s[0], s[-1], *([gap[0], gap[-1]] if gap else [None, None]))
+            assert seen.setdefault(key, s) == s
+
+
+def test_padding_and_neighbours_do_not_change_a_sentence(network):
+    """The encoder gives a sentence the same vectors alone and beside a longer one."""
+    torch.manual_seed(1)
+    words, forms = torch.randint(0, 11, (2, 6)), torch.randint(0, 4, (2, 6))
+    characters, form_lengths = torch.randint(0, 9, (4, 5)), torch.tensor([5, 1, 3, 2])
+    both = network.encoder(Inputs(words, forms, characters, form_lengths, torch.tensor([6, 3])))
+    alone = network.encoder(Inputs(words[1:, :3], forms[1:, :3], characters, form_lengths, torch.tensor([3])))
+    for together, single in zip(both, alone, strict=True):
+        torch.testing.assert_close(together[1:, :3], single, atol=1e-5, rtol=0)
+
+
+def test_initialisation_is_the_paper_s(network):
+    """Appendix B: embeddings within 0.1 of 0, and spread over it; matrices within Xavier's bound; biases 0."""
+    fresh = Network(NetworkConfig(words=500, characters=50, tags=4, labels=5))
+    words = fresh.encoder.word_embedding.weight
+    assert words.abs().max() <= 0.1
+    assert words.abs().mean().item() == pytest.approx(0.05, rel=0.05)
+    assert fresh.scorers.nil.abs().max() <= 0.1
+    matrix = fresh.scorers.pair_hidden.weight
+    bound = (6 / sum(matrix.shape)) ** 0.5
+    assert 0.9 * bound < matrix.abs().max() <= bound
+    gate = fresh.encoder.layers[0].forward_lstm.weight_hh_l0[:200]
+    assert 0.9 * (6 / 400) ** 0.5 < gate.abs().max() <= (6 / 400) ** 0.5
+    assert not any(p.abs().max() for p in fresh.parameters() if p.dim() == 1 and p is not fresh.scorers.nil)
