@@ -9,12 +9,38 @@ from discoparse.tree import Node, SecondaryEdge, Tree
 
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 PLAIN_VALUES = ["--", "SB", "HD", "a.b", "x-1", "Nom.Sg"]
-TEXTS = st.one_of(st.sampled_from(["dog", *AWKWARD_WORDS, "$(", "$[", "#LRB#", "-", "a-b"]), ANY_TEXT)
+TEXTS = st.one_of(
+    st.sampled_from(["dog", "VROOT", "ROOT", "top", *AWKWARD_WORDS, "$(", "$[", "#LRB#", "-", "a-b"]),
+    ANY_TEXT,
+)
 VALUES = st.one_of(st.none(), st.sampled_from(PLAIN_VALUES), ANY_TEXT)
 NAMES = ["comment", "case", "num", "pos", "root", "id", "a b", "lemma", "pt", "word", "é", "frame"]
 ROOT_NAMES = ["s.art_id", "graph.root", "graph.x", "sentence", "sentence.y", "metadata.text.z", "metadata.z"]
-ROOT_NAMES += ["a b.c", "x", "editor", "date", "origin", "ID", "parser.cats", "alpino_ds.version", "s.id", "node.x"]
-ASPECTS = ["words", "tags", "labels", "lemmas", "morphs", "edges", "features", "root", "id", "comments", "secondary"]
+ROOT_NAMES += [
+    "a b.c",
+    "x",
+    "editor",
+    "date",
+    "origin",
+    "ID",
+    "parser.cats",
+    "alpino_ds.version",
+    "s.id",
+    "node.x",
+]
+ASPECTS = [
+    "words",
+    "tags",
+    "labels",
+    "lemmas",
+    "morphs",
+    "edges",
+    "features",
+    "root",
+    "id",
+    "comments",
+    "secondary",
+]
 
 
 @st.composite

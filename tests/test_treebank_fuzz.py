@@ -46,7 +46,7 @@ def cut(data: bytes, dice: random.Random) -> bytes:
 def flip(data: bytes, dice: random.Random) -> bytes:
     damaged = bytearray(data)
     for _ in range(dice.choice([1, 1, 2, 20])):
-        damaged[dice.randrange(len(damaged))] = dice.choice([dice.randrange(256), *b"()<>\"#\t\n =0/"])
+        damaged[dice.randrange(len(damaged))] = dice.choice([dice.randrange(256), *b'()<>"#\t\n =0/'])
     return bytes(damaged)
 
 
@@ -71,7 +71,19 @@ def delete(data: bytes, dice: random.Random) -> bytes:
 
 def insert(data: bytes, dice: random.Random) -> bytes:
     place = dice.randrange(len(data))
-    rubbish = [b"\xff\xfe", b"\0", b"((((", b"))", b"<!--", b"<![CDATA[", b"&x;", b"#BOS 7\n", b"#EOS 3\n", b"[{", b"\xe4"]
+    rubbish = [
+        b"\xff\xfe",
+        b"\0",
+        b"((((",
+        b"))",
+        b"<!--",
+        b"<![CDATA[",
+        b"&x;",
+        b"#BOS 7\n",
+        b"#EOS 3\n",
+        b"[{",
+        b"\xe4",
+    ]
     return data[:place] + dice.choice(rubbish) + data[place:]
 
 
@@ -122,8 +134,24 @@ def test_damaged_files(format: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("format", sorted(FORMATS))
 def test_rubbish(format: str, tmp_path: Path) -> None:
     """Files that were never treebanks, read as each format: problems or nothing, quickly."""
-    rubbish = [b"", b"\n\n", b"\0" * 100, b"\xff" * 50, b"(" * 20000, b"[" * 20000, b"<s " * 5000, b"<alpino_ds>" * 3000]
-    rubbish += [b"<s id='1'>" * 3000, b"<!--" * 3000, b"(S\n" * 20000, b"#BOS 1\n" * 3000, b'{"a":' * 5000, b"hello\n" * 500]
+    rubbish = [
+        b"",
+        b"\n\n",
+        b"\0" * 100,
+        b"\xff" * 50,
+        b"(" * 20000,
+        b"[" * 20000,
+        b"<s " * 5000,
+        b"<alpino_ds>" * 3000,
+    ]
+    rubbish += [
+        b"<s id='1'>" * 3000,
+        b"<!--" * 3000,
+        b"(S\n" * 20000,
+        b"#BOS 1\n" * 3000,
+        b'{"a":' * 5000,
+        b"hello\n" * 500,
+    ]
     rubbish += [b"\x1f\x8b\x08\x00nonsense", b"<?xml version='1.0'?><!DOCTYPE a [" + b"<" * 5000]
     path = tmp_path / "rubbish"
     for content in rubbish:
@@ -153,12 +181,12 @@ def test_one_bad_sentence_costs_one_sentence(tmp_path: Path) -> None:
     """The sentences before and after the damage are read in every format."""
     for format in sorted(FORMATS):
         path = tmp_path / "trees"
-        written = [Tree([Token(word, "T")], Node(ROOT, [Node("X", [0])]), word) for word in ("one", "two", "three")]
+        written = [Tree([Token(word, "T")], Node(ROOT, [Node("X", [0])]), word) for word in ("one", "two", "tri")]
         write_trees(written, path, format, report=Report())
         text = path.read_bytes()
         middle = text.index(b"two")
         path.write_bytes(text[: middle + 1] + b"\xe4" + text[middle + 1 :])
         report = Report()
         trees = list(read_trees(path, format, on_error="skip", report=report))
-        assert [tree.words for tree in trees] == [["one"], ["three"]], format
+        assert [tree.words for tree in trees] == [["one"], ["tri"]], format
         assert report.skipped == 1

@@ -14,15 +14,11 @@ from discoparse.validation import validate
 
 @click.command("validate")
 @click.argument("files", nargs=-1, required=True)
-@click.option(
-    "--from", "from_", type=click.Choice(list(FORMATS)), help="Format of the files [from their names]."
-)
+@click.option("--from", "from_", type=click.Choice(list(FORMATS)), help="Format of the files [from their names].")
 @click.option("--encoding", help="Encoding of the files [UTF-8; XML: as the file declares].")
 @click.option("--lemmas", is_flag=True, help="Leaves of bracketed files are word-lemma.")
 @click.option("--json", "as_json", is_flag=True, help="Print the problems as JSON.")
-def command(
-    files: tuple[str, ...], from_: str | None, encoding: str | None, lemmas: bool, as_json: bool
-) -> int:
+def command(files: tuple[str, ...], from_: str | None, encoding: str | None, lemmas: bool, as_json: bool) -> int:
     """List every problem of treebank FILES (or directories, or - for standard input) in one pass.
 
     Each line names the file, the line, the sentence and what is wrong. The exit status is 0 when there is no
@@ -40,6 +36,6 @@ def command(
         for note in result.notes:
             tell(note)
         empty = f", {result.empty} without words" if result.empty else ""
-        found = f"{result.sentences} sentences, {result.trees} sound trees{empty}"
-        tell(f"{found}, {len(result.problems)} problems")
+        found = f"sentences: {result.sentences}, sound trees: {result.trees}{empty}"
+        tell(f"{found}, problems: {len(result.problems)}")
     return 1 if result.problems else 0

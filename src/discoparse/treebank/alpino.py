@@ -129,9 +129,7 @@ class _Sentence:
             return
         words = [attributes["word"]] if end - begin == 1 else attributes["word"].split(" ")
         if len(words) != end - begin or begin < 0:
-            self.defect(
-                f"{attributes['word']!r} is not {end - begin} words, as begin and end say", element.line
-            )
+            self.defect(f"{attributes['word']!r} is not {end - begin} words, as begin and end say", element.line)
             return
         if any(i in self.words for i in range(begin, end)):
             self.defect(f"two words begin at {begin}", element.line)

@@ -61,9 +61,7 @@ class _Sentence:
         if self.tree.root.label == ROOT:
             lines += self.nodes()
         else:
-            self.report.not_written(
-                "alpino", "a root other than ROOT (a ROOT is added when the tree is read)"
-            )
+            self.report.not_written("alpino", "a root other than ROOT (a ROOT is added when the tree is read)")
             lines += self.nodes()
         lines += self.beside(before=False)
         lines.append("</alpino_ds>\n")
@@ -72,9 +70,7 @@ class _Sentence:
     def nodes(self) -> list[str]:
         """The nested <node> elements, a co-indexed empty one for each secondary edge."""
         lines: list[str] = []
-        stack: list[tuple[Node | int | SecondaryEdge | None, int]] = [
-            (self.tree.root, 1)
-        ]  # None closes a node
+        stack: list[tuple[Node | int | SecondaryEdge | None, int]] = [(self.tree.root, 1)]  # None closes a node
         while stack:
             item, depth = stack.pop()
             indent = "  " * min(depth, DEEPEST)

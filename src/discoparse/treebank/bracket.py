@@ -43,9 +43,7 @@ def read(stream: Iterable[str], reading: Reading, lemmas: bool = False) -> Itera
             if root is None:
                 break
             reading.sentence(parser.id, line)
-            defects = [
-                Defect(f"the phrase {label} has no words", line, repairable=True) for label in wordless
-            ]
+            defects = [Defect(f"the phrase {label} has no words", line, repairable=True) for label in wordless]
             tree = parser.tree(root, line, defects)
             damaged = bad_bytes(text, line)
             if damaged:
@@ -84,13 +82,9 @@ class _Sentence:
         if not root.label:
             root.label = ROOT
         elif self.id is not None and root.label != ROOT:  # an ordinary node that happens to be called ID
-            defects.append(
-                Defect(f"(ID {self.id}) stands inside {root.label}, not in the outer bracket", line)
-            )
+            defects.append(Defect(f"(ID {self.id}) stands inside {root.label}, not in the outer bracket", line))
         if any(not node.label for node in tree.preorder()):
-            defects.append(
-                Defect("a bracket inside the tree has no label: one may be missing before it", line)
-            )
+            defects.append(Defect("a bracket inside the tree has no label: one may be missing before it", line))
         if self.id is not None:
             root.features[ID] = self.id
         return tree

@@ -30,9 +30,7 @@ _HARD = re.compile(r"[() \t\r\n]|#[LR]RB#")
 
 # An opening bracket with its label, a leaf with the bracket that closes it, a closing bracket, or anything
 # else.
-_PIECE = re.compile(
-    r"\(([^ \t\r\n()]*)[ \t\r\n]*|([^ \t\r\n()]+)[ \t\r\n]*\)[ \t\r\n]*|(\))[ \t\r\n]*|([^ \t\r\n()]+)"
-)
+_PIECE = re.compile(r"\(([^ \t\r\n()]*)[ \t\r\n]*|([^ \t\r\n()]+)[ \t\r\n]*\)[ \t\r\n]*|(\))[ \t\r\n]*|([^ \t\r\n()]+)")
 
 
 def plain_word(word: str) -> str:
@@ -41,9 +39,7 @@ def plain_word(word: str) -> str:
     >>> [plain_word(word) for word in ["-LRB-", "#RRB#", "a-LSB-1-RSB-", "-LRB"]]
     ['(', ')', 'a[1]', '-LRB']
     """
-    return (
-        _PENN.sub(lambda found: PENN_BRACKETS[found.group()], word) if "RB" in word or "B-" in word else word
-    )
+    return _PENN.sub(lambda found: PENN_BRACKETS[found.group()], word) if "RB" in word or "B-" in word else word
 
 
 def escape(text: str, tag: bool = False) -> str:
@@ -71,9 +67,7 @@ def unescape(text: str, tag: bool = False) -> str:
 def note_changes(text: str, tag: bool, format: str, report: Report) -> None:
     """Tell of text that does not read back as it was written."""
     if (tag and text == "$[") or (_HARD.search(text) and unescape(escape(text, tag), tag) != text):
-        what = (
-            "white space in words or labels (written _)" if _SPACES.search(text) else f"the spelling {text}"
-        )
+        what = "white space in words or labels (written _)" if _SPACES.search(text) else f"the spelling {text}"
         report.not_written(format, what)
 
 
@@ -111,9 +105,7 @@ def parse_brackets(found: Iterator[re.Match[str]], add_leaf: AddLeaf) -> tuple[N
         elif leaf is not None and stack:
             preterminal = stack.pop()
             if preterminal.children:
-                raise BracketError(
-                    f"the word {leaf!r} must stand alone under a part-of-speech tag", match.start()
-                )
+                raise BracketError(f"the word {leaf!r} must stand alone under a part-of-speech tag", match.start())
             try:
                 index = add_leaf(preterminal.label, leaf, len(stack))
             except ValueError as error:
@@ -131,9 +123,7 @@ def parse_brackets(found: Iterator[re.Match[str]], add_leaf: AddLeaf) -> tuple[N
             else:
                 wordless.append(node.label)
         elif stack:
-            raise BracketError(
-                f"the word {other!r} must stand alone under a part-of-speech tag", match.start()
-            )
+            raise BracketError(f"the word {other!r} must stand alone under a part-of-speech tag", match.start())
         else:
             raise BracketError(f"{(close or leaf or other)[:40]!r} stands outside a tree", match.start())
     if stack:

@@ -16,7 +16,7 @@ __all__ = ["read", "write"]
 ABSENT = "--"
 BOS_FIELDS = ("editor", "date", "origin")  # what may follow the number in a #BOS line; kept on the root
 HEADER = re.compile(r"%%\s*word\s+(lemma\s+)?tag\b", re.IGNORECASE)
-_BOS = re.compile(r"#BOS[ \t]+([^ \t]+)([^%]*)(?:%%(.*))?$")
+_BOS = re.compile(r"#BOS[ \t]+([^ \t]+)((?:[ \t]+(?!%%)[^ \t]+)*)[ \t]*(?:%%(.*))?$")
 _EOS = re.compile(r"#EOS[ \t]+([^ \t]+)[ \t]*$")
 _CONTROL = re.compile(r"#(BOS|EOS)(?![^ \t])")
 _NODE = re.compile(r"#([0-9]{3,9})$")
@@ -99,7 +99,7 @@ def _begin(text: str, number: int, reading: Reading) -> _Sentence | None:
     name, extra, comment = match.groups()
     reading.sentence(name, number)
     comments = [] if comment is None else [part.strip() for part in comment.split(" %% ")]
-    return _Sentence(name, number, extra.split(), comments)
+    return _Sentence(name, number, [part for part in _BLANKS.split(extra) if part], comments)
 
 
 def _declared_version(text: str, number: int, reading: Reading) -> int | None:

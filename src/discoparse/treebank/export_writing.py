@@ -75,33 +75,27 @@ class _Sentence:
         """The #BOS line: number, editor, date, origin as far as they are known, comments."""
         features = self.tree.root.features if self.virtual else {}
         parts = [f"#BOS {self.id}"]
-        known = [name for name in _BOS_FIELDS if name in features]
-        for name, expected in zip(known, _BOS_FIELDS, strict=False):
-            if name == expected:
-                parts.append(self.field(features[name]))
-            else:  # there is no way to leave out the fields before it
-                self.report.not_written("export", ATTRIBUTE + name)
+        for position, name in enumerate(_BOS_FIELDS, 1):
+            if name in features:
+                if len(parts) == position and not features[name].startswith("%%"):
+                    parts.append(self.field(features[name]))
+                else:  # there is no way to leave out the fields before it
+                    self.report.not_written("export", ATTRIBUTE + name)
         if self.tree.comments:
             if any(" %% " in f" {comment} " for comment in self.tree.comments):
                 self.report.not_written("export", "comments with %% inside (read as several)")
             parts.append("%% " + " %% ".join(map(self.comment, self.tree.comments)))
         return " ".join(parts)
 
-    def row(
-        self, fields: list[str | None], parent: Node | None, features: dict[str, str], key: Node | int
-    ) -> str:
+    def row(self, fields: list[str | None], parent: Node | None, features: dict[str, str], key: Node | int) -> str:
         """One row; `fields` are word, lemma, tag, morph and edge."""
         word, lemma, tag, morph, edge = fields
-        if (
-            isinstance(key, int) and "lemma" in features
-        ):  # a feature of that name: only nodes have room for it
+        if isinstance(key, int) and "lemma" in features:  # a feature of that name: only nodes have room for it
             self.report.not_written("export", ATTRIBUTE + "lemma")
         written = [self.field(word), self.value(lemma), self.field(tag), self.value(morph), self.value(edge)]
         if self.version == 3:
             del written[1]
-        written.append(
-            str(self.numbers[parent]) if parent is not None and parent is not self.virtual else "0"
-        )
+        written.append(str(self.numbers[parent]) if parent is not None and parent is not self.virtual else "0")
         written += self.secondary.get(key, [])
         if "comment" in features:
             written.append(f"%% {self.comment(features['comment'])}".rstrip())

@@ -85,19 +85,22 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
 @contextmanager
 def decoded(stream: BinaryIO, encoding: str | None, xml: bool) -> Iterator[TextIO]:
     """The text of a stream. Bytes that cannot be decoded become lone surrogates, for readers to report."""
-    if encoding is None:
-        encoding = _guessed_encoding(stream.peek(512)[:512], xml)  # type: ignore[attr-defined]
+    known = encoding or _guessed_encoding(stream.peek(512)[:512], xml)  # type: ignore[attr-defined]
     try:
-        codecs.lookup(encoding)
+        codecs.lookup(known)
     except LookupError:
-        raise UsageError(
-            f"unknown encoding {encoding!r}: name one that Python knows with --encoding"
-        ) from None
-    text = io.TextIOWrapper(stream, encoding=encoding, errors="surrogateescape", newline=None)
+        if encoding is None:
+            raise UnknownEncodingError(known) from None
+        raise UsageError(f"unknown encoding {encoding!r}: Python has no codec of that name") from None
+    text = io.TextIOWrapper(stream, encoding=known, errors="surrogateescape", newline=None)
     try:
         yield text
     finally:
         text.detach()  # whoever opened the bytes closes them
+
+
+class UnknownEncodingError(Exception):
+    """A file declares an encoding that nobody knows."""
 
 
 def _guessed_encoding(start: bytes, xml: bool) -> str:
@@ -116,10 +119,10 @@ def damage_reported(reading: Reading) -> Iterator[None]:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         reading.problem(f"the compressed file is cut off or damaged ({error})")
+    except UnknownEncodingError as error:
+        reading.problem(f"the file declares the unknown encoding {error}: name the right one with --encoding", 1)
     except UnicodeError as error:
-        reading.problem(
-            f"bytes that the encoding does not know ({error}): name the right one with --encoding"
-        )
+        reading.problem(f"bytes that the encoding does not know ({error}): name the right one with --encoding")
 
 
 @contextmanager

@@ -101,9 +101,7 @@ def output_format(path: str) -> Format:
         raise UsageError(f"name the format of standard output with --to {'|'.join(WRITABLE)}")
     named = _by_suffix(path)
     if not named:
-        raise UsageError(
-            f"cannot tell the format from the name {path}: name it with --to {'|'.join(WRITABLE)}"
-        )
+        raise UsageError(f"cannot tell the format from the name {path}: name it with --to {'|'.join(WRITABLE)}")
     if len(named) > 1:
         choices = " or --to ".join(entry.name for entry in named)
         raise UsageError(f"{path} may be of several formats: name one with --to {choices}")
@@ -120,9 +118,7 @@ def directory_members(folder: str, entry: Format | None) -> tuple[list[str], For
         return members, entry
     members = folder_files(folder, lambda name: bool(_by_suffix(name)))
     if not members:
-        raise UsageError(
-            f"no files with a known ending in the directory {folder}: name the format with --from"
-        )
+        raise UsageError(f"no files with a known ending in the directory {folder}: name the format with --from")
     known: dict[str, Format] = {}  # one file of each ending tells for all
     for file in members:
         if suffix(file) not in known:
@@ -131,9 +127,7 @@ def directory_members(folder: str, entry: Format | None) -> tuple[list[str], For
     counts = Counter(known[suffix(file)].name for file in members)
     if len(counts) > 1:
         listed = ", ".join(f"{count} {name}" for name, count in counts.most_common())
-        raise UsageError(
-            f"the directory {folder} holds files of several formats ({listed}): choose one with --from"
-        )
+        raise UsageError(f"the directory {folder} holds files of several formats ({listed}): choose one with --from")
     return members, FORMATS[next(iter(counts))]
 
 

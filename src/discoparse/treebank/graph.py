@@ -54,21 +54,17 @@ class Graph:
         self._parents[child] = (parent, line)
         self._edge_labels[child] = label
 
-    def add_secondary_edge(
-        self, child: Hashable, parent: Hashable, label: str | None, line: int | None = None
-    ) -> None:
+    def add_secondary_edge(self, child: Hashable, parent: Hashable, label: str | None, line: int | None = None) -> None:
         """An edge beside the tree; a parent of None is the root."""
         self._secondary.append((child, parent, label, line))
 
     def tree(self, id: str | None = None, comments: list[str] | None = None) -> Tree | None:
-        """The tree, its repairable defects repaired; None when something cannot be repaired."""
+        """The tree, its repairable defects repaired; None when there is no word or no way to repair."""
         self._link()
-        if any(not defect.repairable for defect in self.defects):
+        edges = [edge for edge in map(self._secondary_edge, self._secondary) if edge is not None]
+        if not self.tokens or any(not defect.repairable for defect in self.defects):
             return None
         kept = self._without_childless()
-        edges = [edge for edge in map(self._secondary_edge, self._secondary) if edge is not None]
-        if any(not defect.repairable for defect in self.defects):
-            return None
         edges = [e for e in edges if all(isinstance(end, int) or end in kept for end in (e.child, e.parent))]
         tree = Tree(self.tokens, self.root, id, comments or [], edges)
         tree.sort()
@@ -95,16 +91,12 @@ class Graph:
             parent_name, line = self._parents.get(name, (None, None))
             if end is self.root:
                 if parent_name is not None:
-                    self._defect(
-                        f"the root {self._shown(name)} has a parent, {self._shown(parent_name)}", line
-                    )
+                    self._defect(f"the root {self._shown(name)} has a parent, {self._shown(parent_name)}", line)
                 continue
             parent = self.root if parent_name is None else self._ends.get(parent_name)
             if not isinstance(parent, Node):
                 what = "does not exist" if parent is None else "is a word"
-                self._defect(
-                    f"the parent of {self._shown(name)} is {self._shown(parent_name)}, which {what}", line
-                )
+                self._defect(f"the parent of {self._shown(name)} is {self._shown(parent_name)}, which {what}", line)
                 continue
             parent.children.append(end)
             if isinstance(end, int):
@@ -148,14 +140,10 @@ class Graph:
             if not node.children and node is not self.root:
                 empty.add(node)
                 name = names[node]
-                self._defect(
-                    f"{self._shown(name)} ({node.label}) has no words", self._lines[name], repairable=True
-                )
+                self._defect(f"{self._shown(name)} ({node.label}) has no words", self._lines[name], repairable=True)
         return set(order) - empty
 
-    def _secondary_edge(
-        self, edge: tuple[Hashable, Hashable, str | None, int | None]
-    ) -> SecondaryEdge | None:
+    def _secondary_edge(self, edge: tuple[Hashable, Hashable, str | None, int | None]) -> SecondaryEdge | None:
         child_name, parent_name, label, line = edge
         child = self._ends.get(child_name)
         parent = self.root if parent_name is None else self._ends.get(parent_name)

@@ -37,12 +37,10 @@ def tree_to_json(tree: Tree) -> dict[str, Any]:
         return {"token": end} if isinstance(end, int) else {"node": numbers[end]}
 
     tokens = [
-        {"word": t.word, "tag": t.tag, **_present(t), "parent": numbers[parents[k]]}
-        for k, t in enumerate(tree.tokens)
+        {"word": t.word, "tag": t.tag, **_present(t), "parent": numbers[parents[k]]} for k, t in enumerate(tree.tokens)
     ]
     nodes = [
-        {"label": n.label, **_present(n), "parent": numbers[parents[n]] if n in parents else None}
-        for n in numbers
+        {"label": n.label, **_present(n), "parent": numbers[parents[n]] if n in parents else None} for n in numbers
     ]
     edges = [
         {"child": name(e.child), "parent": name(e.parent), **({} if e.label is None else {"label": e.label})}
@@ -73,23 +71,17 @@ def tree_from_json(data: object) -> tuple[Tree | None, Graph]:
             graph.add_edge(("token", index), ("node", _index(token.get("parent"))), _optional(token, "edge"))
         for index, item in enumerate(_list(fields, "nodes")):
             entry = _object(item, _NODE_KEYS, f"node {index}")
-            node = Node(
-                _text(entry.get("label"), "label"), [], None, _optional(entry, "morph"), _features(entry)
-            )
+            node = Node(_text(entry.get("label"), "label"), [], None, _optional(entry, "morph"), _features(entry))
             graph.add_node(("node", index), node, is_root=index == 0)
             if index:
-                graph.add_edge(
-                    ("node", index), ("node", _index(entry.get("parent"))), _optional(entry, "edge")
-                )
+                graph.add_edge(("node", index), ("node", _index(entry.get("parent"))), _optional(entry, "edge"))
             else:
                 node.edge = _optional(entry, "edge")
                 if entry.get("parent") is not None:
                     raise ValueError("the first node is the root and has no parent")
         for item in _list(fields, "secondary_edges"):
             edge = _object(item, _EDGE_KEYS, "a secondary edge")
-            graph.add_secondary_edge(
-                _end(edge.get("child")), _end(edge.get("parent")), _optional(edge, "label")
-            )
+            graph.add_secondary_edge(_end(edge.get("child")), _end(edge.get("parent")), _optional(edge, "label"))
     except ValueError as error:
         graph._defect(str(error), None)
         return None, graph
@@ -125,9 +117,7 @@ def _text(value: object, what: str) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{what} must be a string, not {_shown(value)}")
     if bad_bytes(value) is not None:
-        raise ValueError(
-            f"{what} {value.encode('utf-8', 'backslashreplace').decode()!r} has half a surrogate pair"
-        )
+        raise ValueError(f"{what} {value.encode('utf-8', 'backslashreplace').decode()!r} has half a surrogate pair")
     return value
 
 
@@ -210,11 +200,7 @@ def _values(stream: TextIO, reading: Reading) -> Iterator[tuple[int, object]]:
                 buffer, position = buffer[position:] + chunk, 0
                 if chunk:
                     continue
-            what = (
-                "it is nested too deeply"
-                if isinstance(error, RecursionError)
-                else str(error).partition(":")[0]
-            )
+            what = "it is nested too deeply" if isinstance(error, RecursionError) else str(error).partition(":")[0]
             cut_off = isinstance(error, json.JSONDecodeError) and error.pos >= len(buffer.rstrip()) - 1
             reading.skip(f"this is not JSON: {what}{' (the file may be cut off)' if cut_off else ''}", line)
             further = buffer.find("\n", position)

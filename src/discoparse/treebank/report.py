@@ -18,9 +18,7 @@ class Report:
     """Collects what readers and writers have to say; one report may serve a whole run of several files."""
 
     on_problem: Callable[[Problem], None] | None = None  # told of every problem that does not end the run
-    on_sentence: Callable[[str, int | None, str | None], None] | None = (
-        None  # file, line, id of each one read
-    )
+    on_sentence: Callable[[str, int | None, str | None], None] | None = None  # file, line, id of each one read
     skipped: int = 0  # sentences left out because of problems
     repaired: int = 0  # sentences kept although something was wrong with them
     empty: int = 0  # sentences without words, left out

@@ -12,13 +12,12 @@ from typing import TextIO
 from discoparse.tree import ROOT, Node, Token, Tree
 from discoparse.treebank.graph import Graph
 from discoparse.treebank.report import Defect, Reading
-from discoparse.treebank.tigerxml_writing import standard_ids, write
+from discoparse.treebank.tigerxml_writing import VIRTUAL_ROOT, standard_ids, write
 from discoparse.treebank.xmlblocks import Element, Sentences
 
 __all__ = ["read", "write"]
 
 ABSENT = "--"
-VIRTUAL_ROOT = "VROOT"
 _INNER = ("graph", "terminals", "nonterminals", "t", "nt", "edge", "secedge")
 
 
@@ -79,8 +78,8 @@ class _Reader(Graph):
 
     @property
     def is_empty(self) -> bool:
-        """Whether the sentence has neither words nor anything else."""
-        return not self.tokens and not self.defects and all(not part.children for part in self.graph.children)
+        """Whether the sentence has neither words nor nodes."""
+        return all(not part.children for part in self.graph.children)
 
     def terminal(self, element: Element) -> None:
         """A word."""
@@ -128,9 +127,9 @@ class _Reader(Graph):
             features[f"graph.{key}"] = value
         root = self.graph.attributes.get("root")
         if root is not None and root not in self._ends:
-            self.defects.append(
-                Defect(f"the root {root} of the graph does not exist", self.graph.line, repairable=True)
-            )
+            message = f"the root {root} of the graph does not exist"
+            self.defects.append(Defect(message, self.graph.line, repairable=True))
+            del features["graph.root"]
         if not self.tokens and not self.defects and self._ends:
             self._defect("the sentence has nodes but no words", self.sentence.line)
 

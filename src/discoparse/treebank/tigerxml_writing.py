@@ -35,6 +35,7 @@ START = """<?xml version="1.0" encoding="utf-8" standalone="yes"?>
 </head>
 <body>
 """
+VIRTUAL_ROOT = "VROOT"
 END = "</body>\n</corpus>\n"
 
 
@@ -84,6 +85,9 @@ class _Sentence:
         self.used.add(name)
 
     def unused(self, name: str) -> str:
+        """This name or, where it is taken, a new one."""
+        if name in self.used:
+            self.report.not_written("tigerxml", "the ids of new nodes that others have (x is added)")
         while name in self.used:
             name += "x"
         return name
@@ -91,15 +95,18 @@ class _Sentence:
     def choose_root(self) -> str:
         """The root of the graph: the only top node, the one that the source named, or a VROOT."""
         if self.virtual is None:
-            self.report.not_written(
-                "tigerxml", "a root other than ROOT (a ROOT is added when the tree is read)"
-            )
+            self.report.not_written("tigerxml", "a root other than ROOT (a ROOT is added when the tree is read)")
             return self.names[self.tree.root]
         root = self.virtual
         tops = {self.names[child] for child in root.children}
-        labelled = any(self.edge_label(child) is not None for child in root.children)
-        is_parent = any(edge.parent is root for edge in self.tree.secondary_edges)
-        if not labelled and not is_parent and root.morph is None and "id" not in root.features:
+        is_needed = (
+            any(self.edge_label(child) is not None for child in root.children)
+            or any(edge.parent is root for edge in self.tree.secondary_edges)
+            or any(isinstance(child, Node) and child.label == VIRTUAL_ROOT for child in root.children)
+            or root.morph is not None
+            or "id" in root.features
+        )
+        if not is_needed:
             source = root.features.get("graph.root")
             if source in tops or len(tops) == 1:
                 return source if source is not None and source in tops else next(iter(tops))
@@ -132,9 +139,7 @@ class _Sentence:
                 self.report.not_written("tigerxml", "a root of the graph that is no longer one")
             elif (dot and place not in ("s", "graph")) or (not dot and self.virtual not in self.names):
                 self.report.not_written("tigerxml", ATTRIBUTE + key)
-        if self.tree.root.edge is not None or (
-            self.tree.root.morph is not None and self.virtual not in self.names
-        ):
+        if self.tree.root.edge is not None or (self.tree.root.morph is not None and self.virtual not in self.names):
             self.report.not_written("tigerxml", capacity.ROOT_EDGE)
         lines = [f"<s{self.attributes(outer)}>\n<graph{self.attributes(inner)}>\n<terminals>\n"]
         for index, token in enumerate(self.tree.tokens):
@@ -155,7 +160,7 @@ class _Sentence:
 
     def nonterminal(self, node: Node) -> str:
         """The <nt> element of a node, with its edges."""
-        values = {"id": self.names[node], "cat": "VROOT" if node is self.virtual else node.label}
+        values = {"id": self.names[node], "cat": VIRTUAL_ROOT if node is self.virtual else node.label}
         if node.morph is not None:
             values["morph"] = self.value(node.morph)
         features = node.features

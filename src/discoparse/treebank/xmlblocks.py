@@ -20,9 +20,7 @@ CHUNK = 1 << 16  # characters read at a time
 LONGEST = 1 << 25  # characters after which a sentence that does not end is given up
 _NAME = re.compile(r"[^\W\d][\w.-]*(:[^\W\d][\w.-]*)?$", re.ASCII)
 _PROLOG = re.compile(r"<\?xml[^>]*\?>|<!DOCTYPE[^>\[]*(\[[^\]]*\]\s*)?>")
-_FORBIDDEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
-)  # XML 1.0 has no way to write these
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0 has no way to write these
 
 
 @dataclass(slots=True)
@@ -191,9 +189,7 @@ class _Frame:
             text, self.held = text[:cut], text[cut:]  # a declaration that goes on in the next piece
         else:
             self.held = ""
-        self.parse(
-            _PROLOG.sub(lambda found: "\n" * found.group().count("\n"), text.replace("\ufeff", "")), False
-        )
+        self.parse(_PROLOG.sub(lambda found: "\n" * found.group().count("\n"), text.replace("\ufeff", "")), False)
 
     def parse(self, text: str, final: bool) -> None:
         """Check a piece; unknown bytes do not matter here."""
@@ -210,9 +206,7 @@ class _Frame:
         self.parse(self.held + "</_>", True)
 
 
-def free_features(
-    features: dict[str, str], taken: Collection[str], format: str, report: Report
-) -> dict[str, str]:
+def free_features(features: dict[str, str], taken: Collection[str], format: str, report: Report) -> dict[str, str]:
     """Features that can be attributes: their names are XML names and mean nothing else in the format."""
     free = {}
     for name, value in features.items():
@@ -225,9 +219,7 @@ def free_features(
 
 def attributes_text(attributes: dict[str, str], format: str, report: Report) -> str:
     """Attributes as they stand in a tag, each after a space."""
-    return "".join(
-        f" {name}={quoteattr(writable(value, format, report))}" for name, value in attributes.items()
-    )
+    return "".join(f" {name}={quoteattr(writable(value, format, report))}" for name, value in attributes.items())
 
 
 def element_text(text: str, format: str, report: Report) -> str:
