@@ -142,7 +142,8 @@ def _parse_row(text: str, line: int, version: int | None) -> _Row | Defect | str
     if not sound:
         if text.startswith("%%"):
             return text[2:].strip()
-        rule = f"a row has {width} fields, the last a number, and pairs of label and number after them"
+        wanted = width if version else "5 or 6"
+        rule = f"a row has {wanted} fields, the last a number, and pairs of label and number after them"
         return Defect(f"{rule}; this one has {len(head) + len(tail)}: {text[:60]!r}", line)
     if version == 3:
         head.insert(1, ABSENT)
