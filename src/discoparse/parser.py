@@ -13,6 +13,7 @@ from torch import Tensor
 from discoparse.corpus import by_budget, form_tensors
 from discoparse.decoding import Decoded, decode, spell_code, structural_pass
 from discoparse.graphs import WIDEST, Graphs, bucket, pad_batch
+from discoparse.model_info import ModelInfo
 from discoparse.network import Network
 from discoparse.tree import Node, Token, Tree
 from discoparse.vocabulary import Vocabulary
@@ -67,8 +68,15 @@ class FormCache:
 class Parser:
     """A network with its vocabulary. Safe to use from several threads."""
 
-    def __init__(self, network: Network, vocabulary: Vocabulary, device: str | torch.device = "cpu") -> None:
+    def __init__(
+        self,
+        network: Network,
+        vocabulary: Vocabulary,
+        device: str | torch.device = "cpu",
+        info: ModelInfo | None = None,
+    ) -> None:
         self.device = torch.device(device)
+        self.info = info  # of a model that was loaded
         self.network = network.to(self.device).eval()
         self.vocabulary = vocabulary
         self._forms = FormCache(network, vocabulary, self.device)
@@ -80,12 +88,20 @@ class Parser:
     @torch.inference_mode()
     def decode(self, sentences: Sequence[Sequence[str]]) -> Iterator[tuple[np.ndarray, Decoded]]:
         """Batches of decisions: which sentences, and what was decided; longest sentences last."""
+        for chosen, lengths in self.batches(sentences):
+            yield chosen, self._decode([sentences[k] for k in chosen], lengths)
+
+    def batches(self, sentences: Sequence[Sequence[str]]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Sentences of like length together: which, and their lengths; empty ones are left out."""
         lengths = np.array([len(sentence) for sentence in sentences])
         order = np.argsort(lengths, kind="stable")
-        for chosen in by_budget(
-            order[np.searchsorted(lengths[order], 1) :], lengths, BATCH_TOKENS[self.device.type]
-        ):
-            yield chosen, self._decode([sentences[k] for k in chosen], lengths[chosen])
+        order = order[np.searchsorted(lengths[order], 1) :]
+        for chosen in by_budget(order, lengths, BATCH_TOKENS[self.device.type]):
+            yield chosen, lengths[chosen]
+
+    def clear_cache(self) -> None:
+        """Forget the word forms seen so far."""
+        self._forms = FormCache(self.network, self.vocabulary, self.device)
 
     def _decode(self, sentences: Sequence[Sequence[str]], lengths: np.ndarray) -> Decoded:
         first, last, device_lengths = self.encode(sentences, lengths)

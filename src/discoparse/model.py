@@ -1,0 +1,120 @@
+"""A model as a directory: parameters as safetensors, everything else as JSON, sealed with checksums.
+
+Loading runs no code of the model's and checks everything before it builds a parser: checksums, format version, and
+that the parameters are exactly those of the network that the configuration describes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from discoparse import __version__
+from discoparse.errors import DiscoparseError
+from discoparse.model_card import model_card
+from discoparse.model_info import FORMAT, FORMAT_VERSION, ModelInfo, model_directory, read_model
+from discoparse.network import Network, NetworkConfig
+from discoparse.parser import Parser
+from discoparse.sealed import from_json, to_json, write_sealed
+from discoparse.vocabulary import Vocabulary
+
+
+def save_model(
+    path: str | Path,
+    parameters: Mapping[str, Tensor],
+    config: NetworkConfig,
+    vocabulary: Vocabulary,
+    info: ModelInfo,
+) -> None:
+    """Replace the directory `path` by a model: its parameters by name, as `Network.state_dict` gives them."""
+    info = dataclasses.replace(info, versions=info.versions or program_versions())
+    about = {"format": FORMAT, "format_version": FORMAT_VERSION, **info.to_json()}
+    files = {
+        "config.json": to_json({**about, "network": dataclasses.asdict(config)}),
+        "metrics.json": to_json(info.metrics),
+        "vocabulary.json": to_json(vocabulary.to_json(), compact=True),
+        "model.safetensors": save({name: stored(tensor).contiguous() for name, tensor in parameters.items()}),
+        "README.md": model_card(info).encode("utf-8", "surrogatepass"),
+    }
+    write_sealed(Path(path), files)
+
+
+def load_model(path: str | Path, device: str | torch.device = "cpu") -> Parser:
+    """The parser in a model's directory, or in the output directory of a training."""
+    files, about, info = read_model(path)
+    directory = model_directory(path)
+    try:
+        vocabulary = Vocabulary.from_json(from_json(files["vocabulary.json"]))
+        config = NetworkConfig(**about["network"])
+        _check_sizes(directory, config, vocabulary)
+        with torch.random.fork_rng(devices=[]):  # the random initial values are overwritten: leave no trace of them
+            network = Network(config)
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        raise DiscoparseError(
+            f"{directory}: this version of discoparse ({__version__}) does not understand the model's network or "
+            f"vocabulary ({error}); it was made by {info.versions.get('discoparse', 'an unknown version')}"
+        ) from None
+    try:
+        tensors = load(files["model.safetensors"])
+    except SafetensorError as error:
+        raise DiscoparseError(f"{directory}: model.safetensors cannot be read ({error})") from None
+    _check_tensors(directory, network, tensors)
+    network.load_state_dict(tensors)  # copies into float32
+    return Parser(network, vocabulary, device, info)
+
+
+def stored(parameter: Tensor) -> Tensor:
+    """A parameter as it is kept on disk: in half precision, or as it is where half precision cannot hold it.
+
+    Training evaluates parameters that went through this, so that the scores are those of the model on disk.
+    """
+    parameter = parameter.detach().cpu()
+    half = parameter.half()
+    return half if bool(torch.isfinite(half).all()) else parameter
+
+
+def program_versions() -> dict[str, str]:
+    """Of what a model was made with."""
+    return {"discoparse": __version__, "torch": str(torch.__version__), "python": platform.python_version()}
+
+
+def _check_sizes(directory: Path, config: NetworkConfig, vocabulary: Vocabulary) -> None:
+    """The network has an output or an embedding for every name of the vocabulary."""
+    expected = {
+        "words": len(vocabulary.words) + 1,
+        "characters": len(vocabulary.characters) + 1,
+        "tags": len(vocabulary.tags),
+        "labels": len(vocabulary.labels) + 1,
+    }
+    for name, size in expected.items():
+        if getattr(config, name) != size:
+            raise DiscoparseError(
+                f"{directory}: the vocabulary makes {size} {name}, the network has {getattr(config, name)}: "
+                "the files of two models were mixed"
+            )
+
+
+def _check_tensors(directory: Path, network: Network, tensors: dict[str, Tensor]) -> None:
+    """Every parameter is there, in its shape and finite, and nothing else is."""
+    expected: dict[str, Any] = dict(network.state_dict())
+    complaint = ""
+    if missing := expected.keys() - tensors.keys():
+        complaint = f"lacks {min(missing)}"
+    elif extra := tensors.keys() - expected.keys():
+        complaint = f"has {min(extra)}, which the network does not know"
+    else:
+        for name, tensor in tensors.items():
+            if tensor.shape != expected[name].shape:
+                complaint = f"has {name} as {list(tensor.shape)} instead of {list(expected[name].shape)}"
+            elif not bool(torch.isfinite(tensor).all()):
+                complaint = f"has values in {name} that are no numbers"
+    if complaint:
+        raise DiscoparseError(f"{directory}: model.safetensors {complaint}; the model cannot be used")
