@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 ROOT = "ROOT"  # label of the virtual root, as in disco-dop's files
 
 Constituent = tuple[str, frozenset[int]]  # the paper's instantiated constituent (X, s), Section 2.1
+Span = tuple[int, int]  # characters start..end-1 of a text
 
 
 @dataclass(slots=True)
@@ -25,17 +26,22 @@ class Token:
     morph: str | None = None
     edge: str | None = None  # label of the edge to the parent (grammatical function)
     features: dict[str, str] = field(default_factory=dict)  # further attributes of the source format
+    span: Span | None = field(default=None, compare=False)  # where it stands in the text that was parsed
 
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A labelled constituent; children are nodes or, for leaves, token indexes. Compared by identity."""
+    """A labelled constituent; children are nodes or, for leaves, token indexes. Compared by identity.
+
+    `probability` is the parser's (see docs/parse.md); like the spans, it is no part of what makes trees equal.
+    """
 
     label: str
     children: list[Node | int]
     edge: str | None = None
     morph: str | None = None
     features: dict[str, str] = field(default_factory=dict)
+    probability: float | None = None
 
     def __repr__(self) -> str:
         return f"<Node {self.label}, {len(self.children)} children>"
@@ -68,6 +74,7 @@ class Tree:
     id: str | None = None
     comments: list[str] = field(default_factory=list)
     secondary_edges: list[SecondaryEdge] = field(default_factory=list)
+    text: str | None = None  # the sentence as it stood in the text that was parsed, first token to last
 
     # -- construction -------------------------------------------------------------------------------------------
 
@@ -111,17 +118,18 @@ class Tree:
         twins: dict[int, Node] = {}
         for node in self.postorder():
             children = [twins[id(c)] if isinstance(c, Node) else c for c in node.children]
-            twins[id(node)] = Node(node.label, children, node.edge, node.morph, dict(node.features))
+            twins[id(node)] = Node(node.label, children, node.edge, node.morph, dict(node.features), node.probability)
 
         def twin(end: Node | int) -> Node | int:
             return twins[id(end)] if isinstance(end, Node) else end
 
         return Tree(
-            [Token(t.word, t.tag, t.lemma, t.morph, t.edge, dict(t.features)) for t in self.tokens],
+            [Token(t.word, t.tag, t.lemma, t.morph, t.edge, dict(t.features), t.span) for t in self.tokens],
             twins[id(self.root)],
             self.id,
             list(self.comments),
             [SecondaryEdge(twin(e.child), twin(e.parent), e.label) for e in self.secondary_edges],
+            self.text,
         )
 
     def sort(self) -> None:
@@ -170,6 +178,22 @@ class Tree:
         """The yield of every node as a set of token indexes."""
         return {node: frozenset(indexes(mask)) for node, mask in self.masks().items()}
 
+    def spans(self) -> dict[Node, list[Span]]:
+        """The characters of every node in the text that was parsed: a span for each contiguous block of its tokens.
+
+        >>> tree = Tree([Token("Go", "VB", span=(0, 2)), Token("!", ".", span=(2, 3))], Node("S", [0, 1]))
+        >>> tree.spans()[tree.root]
+        [(0, 3)]
+        """
+        places = [token.span for token in self.tokens]
+        if None in places:
+            raise ValueError("the tree was not parsed from text: its tokens have no spans")
+        known = [place for place in places if place is not None]
+        return {
+            node: [(known[first][0], known[last][1]) for first, last in blocks(mask)]
+            for node, mask in self.masks().items()
+        }
+
     def parents(self) -> dict[Node | int, Node]:
         """The parent of every node and every token index; the root has none."""
         return {child: node for node in self.preorder() for child in node.children}
@@ -200,9 +224,7 @@ class Tree:
     def is_well_nested(self) -> bool:
         """Whether no two disjoint yields interleave as a … b … a … b."""
         masks = [m for m in set(self.masks().values()) if gap_count(m)]
-        return not any(
-            a & b == 0 and _interleave(a, b) for k, a in enumerate(masks) for b in masks[k + 1 :]
-        )
+        return not any(a & b == 0 and _interleave(a, b) for k, a in enumerate(masks) for b in masks[k + 1 :])
 
     # -- the rest -----------------------------------------------------------------------------------------------
 
@@ -264,6 +286,22 @@ def indexes(mask: int) -> list[int]:
         low = mask & -mask
         found.append(low.bit_length() - 1)
         mask ^= low
+    return found
+
+
+def blocks(mask: int) -> list[tuple[int, int]]:
+    """The first and the last token of each contiguous block of a yield.
+
+    >>> blocks(0b1011001)
+    [(0, 0), (3, 4), (6, 6)]
+    """
+    found = []
+    while mask:
+        first = (mask & -mask).bit_length() - 1
+        filled = mask + (1 << first)  # the carry runs to the end of the block
+        end = (filled & -filled).bit_length() - 1
+        found.append((first, end - 1))
+        mask &= -1 << end
     return found
 
 

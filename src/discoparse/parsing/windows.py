@@ -1,0 +1,29 @@
+"""Reading ahead: windows of a stream, large enough to sort for batches and small enough to bound memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+_FIRST = 64  # the first window is so many times smaller than the later ones
+
+
+def windows(items: Iterable[Item], size: Callable[[Item], int], most: int) -> Iterator[list[Item]]:
+    """Lists of items, in order, of about `most` in total size. The first windows are smaller, so that the first
+    results come soon.
+
+    >>> [len(window) for window in windows(["word"] * 1000, len, most=1600)]
+    [7, 13, 25, 50, 100, 200, 400, 205]
+    """
+    window: list[Item] = []
+    total, limit = 0, -(-most // _FIRST)
+    for item in items:
+        window.append(item)
+        total += max(1, size(item))
+        if total >= limit:
+            yield window
+            window, total, limit = [], 0, min(2 * limit, most)
+    if window:
+        yield window
