@@ -67,9 +67,7 @@ def reading_options(command: Command) -> Command:
     When the command ends, what was left out is told once on standard error.
     """
 
-    @click.option(
-        "--from", "from_", type=click.Choice(list(FORMATS)), help="Format of the input [from its name]."
-    )
+    @click.option("--from", "from_", type=click.Choice(list(FORMATS)), help="Format of the input [from its name].")
     @click.option("--encoding", help="Encoding of the input [UTF-8; XML: as the file declares].")
     @click.option(
         "--on-error",

@@ -24,18 +24,14 @@ if TYPE_CHECKING:
 @click.option("--derivations", is_flag=True, help="Also count what the transition system makes of the trees.")
 @click.option("--top", default=10, show_default=True, help="How many labels, tags and unary chains to list.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-def command(
-    files: tuple[str, ...], reading: ReadingOptions, derivations: bool, top: int, as_json: bool
-) -> None:
+def command(files: tuple[str, ...], reading: ReadingOptions, derivations: bool, top: int, as_json: bool) -> None:
     """Count sentences, tokens, labels, tags, lengths and discontinuities of treebank FILES.
 
     FILES may be directories, or - for standard input. Constituents are all nodes above the part-of-speech
     tags, the root included.
     """
     statistics = Statistics()
-    trees = statistics.watching(
-        tqdm(reading.trees(files), unit=" trees", disable=not sys.stderr.isatty(), leave=False)
-    )
+    trees = statistics.watching(tqdm(reading.trees(files), unit=" trees", disable=not sys.stderr.isatty(), leave=False))
     derived: DerivationStatistics | None = None
     if derivations:
         from discoparse.derivations import derivation_statistics

@@ -142,7 +142,7 @@ class _Sentence:
 
     def trace(self, edge: SecondaryEdge) -> dict[str, str]:
         """The attributes of an empty node."""
-        return self.place(edge.child, edge.label) | {"index": self.indexes[edge.child]}
+        return self.distinct(self.place(edge.child, edge.label) | {"index": self.indexes[edge.child]}, {})
 
     def distinct(self, values: dict[str, str], features: dict[str, str]) -> dict[str, str]:
         """Both together, sorted by name; features whose name means something else in Alpino give way."""

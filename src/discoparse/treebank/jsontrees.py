@@ -10,16 +10,16 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 
-from discoparse.tree import Node, Token, Tree
+from discoparse.tree import Node, Span, Token, Tree
 from discoparse.treebank.graph import Graph
 from discoparse.treebank.report import Reading, Report, bad_bytes
 
 CHUNK = 1 << 18  # characters read at a time
 LONGEST = 1 << 25  # characters after which a tree that does not end is given up
 _SPACE = " \t\r\n"
-_TREE_KEYS = {"id", "comments", "tokens", "nodes", "secondary_edges"}
-_TOKEN_KEYS = {"word", "tag", "lemma", "morph", "edge", "features", "parent"}
-_NODE_KEYS = {"label", "edge", "morph", "features", "parent"}
+_TREE_KEYS = {"id", "comments", "text", "tokens", "nodes", "secondary_edges"}
+_TOKEN_KEYS = {"word", "tag", "lemma", "morph", "edge", "features", "span", "parent"}
+_NODE_KEYS = {"label", "edge", "morph", "features", "probability", "parent"}
 _EDGE_KEYS = {"child", "parent", "label"}
 
 
@@ -46,7 +46,7 @@ def tree_to_json(tree: Tree) -> dict[str, Any]:
         {"child": name(e.child), "parent": name(e.parent), **({} if e.label is None else {"label": e.label})}
         for e in tree.secondary_edges
     ]
-    head = {"id": tree.id, "comments": tree.comments}
+    head = {"id": tree.id, "comments": tree.comments, "text": tree.text}
     data: dict[str, Any] = {key: value for key, value in head.items() if value not in (None, [])}
     data |= {"tokens": tokens, "nodes": nodes}
     return data | {"secondary_edges": edges} if edges else data
@@ -55,6 +55,10 @@ def tree_to_json(tree: Tree) -> dict[str, Any]:
 def _present(item: Token | Node) -> dict[str, Any]:
     values: dict[str, Any] = {"lemma": item.lemma} if isinstance(item, Token) else {}
     values |= {"morph": item.morph, "edge": item.edge, "features": item.features}
+    if isinstance(item, Token):
+        values["span"] = None if item.span is None else list(item.span)
+    else:
+        values["probability"] = item.probability
     return {key: value for key, value in values.items() if value not in (None, {})}
 
 
@@ -64,7 +68,7 @@ def tree_from_json(data: object) -> tuple[Tree | None, Graph]:
     try:
         fields = _object(data, _TREE_KEYS, "a tree")
         comments = [_text(comment, "a comment") for comment in _list(fields, "comments")]
-        name = _optional(fields, "id")
+        name, text = _optional(fields, "id"), _optional(fields, "text")
         for index, item in enumerate(_list(fields, "tokens")):
             token = _object(item, _TOKEN_KEYS, f"token {index}")
             graph.add_token(("token", index), _token(token))
@@ -72,6 +76,7 @@ def tree_from_json(data: object) -> tuple[Tree | None, Graph]:
         for index, item in enumerate(_list(fields, "nodes")):
             entry = _object(item, _NODE_KEYS, f"node {index}")
             node = Node(_text(entry.get("label"), "label"), [], None, _optional(entry, "morph"), _features(entry))
+            node.probability = _probability(entry.get("probability"))
             graph.add_node(("node", index), node, is_root=index == 0)
             if index:
                 graph.add_edge(("node", index), ("node", _index(entry.get("parent"))), _optional(entry, "edge"))
@@ -89,12 +94,16 @@ def tree_from_json(data: object) -> tuple[Tree | None, Graph]:
         return None, graph
     if not fields.get("nodes"):
         graph._defect("the tree has no nodes", None)
-    return graph.tree(name, comments), graph
+    tree = graph.tree(name, comments)
+    if tree is not None:
+        tree.text = text
+    return tree, graph
 
 
 def _token(fields: dict[str, Any]) -> Token:
     word, tag = _text(fields.get("word"), "word"), _text(fields.get("tag"), "tag")
-    return Token(word, tag, _optional(fields, "lemma"), _optional(fields, "morph"), None, _features(fields))
+    lemma, morph = _optional(fields, "lemma"), _optional(fields, "morph")
+    return Token(word, tag, lemma, morph, None, _features(fields), _span(fields.get("span")))
 
 
 def _object(data: object, keys: set[str], what: str) -> dict[str, Any]:
@@ -137,6 +146,20 @@ def _index(value: object) -> int:
     if type(value) is not int:
         raise ValueError(f"a parent must be the number of a node, not {_shown(value)}")
     return value
+
+
+def _span(value: object) -> Span | None:
+    if value is None:
+        return None
+    if isinstance(value, list) and len(value) == 2 and all(type(place) is int for place in value):
+        return value[0], value[1]
+    raise ValueError(f"a span is a list of two numbers, not {_shown(value)}")
+
+
+def _probability(value: object) -> float | None:
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1):
+        return value
+    raise ValueError(f"a probability is a number from 0 to 1, not {_shown(value)}")
 
 
 def _end(value: object) -> tuple[str, int]:
