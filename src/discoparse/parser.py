@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,14 +14,20 @@ from torch import Tensor
 
 from discoparse.corpus import by_budget, form_tensors
 from discoparse.decoding import Decoded, decode, spell_code, structural_pass
+from discoparse.errors import DiscoparseError
 from discoparse.graphs import WIDEST, Graphs, bucket, pad_batch
 from discoparse.model_info import ModelInfo
-from discoparse.network import Network
-from discoparse.tree import Node, Token, Tree
+from discoparse.network import Network, NetworkConfig
+from discoparse.parsing.building import build_tree
+from discoparse.parsing.passages import LONGEST, Notice, Passage, read_text
+from discoparse.parsing.windows import windows
+from discoparse.tree import Token, Tree
 from discoparse.vocabulary import Vocabulary
 
 # Tokens of a batch with padding: large enough to keep the processor busy, small enough for its caches or memory.
 BATCH_TOKENS = {"cpu": 2048, "cuda": 16384}
+# Tokens that a stream is read ahead, to be sorted by length.
+WINDOW_TOKENS = {"cpu": 16384, "cuda": 131072}
 _MOST_FORMS = 200_000  # word forms whose vectors are kept; beyond that the cache starts anew
 _FORMS_AT_ONCE = 4096
 
@@ -55,9 +63,7 @@ class FormCache:
         forms.sort(key=len)  # batches of like length
         vectors = [self.vectors]
         for start in range(0, len(forms), _FORMS_AT_ONCE):
-            characters, lengths = form_tensors(
-                forms[start : start + _FORMS_AT_ONCE], self.vocabulary, self.device
-            )
+            characters, lengths = form_tensors(forms[start : start + _FORMS_AT_ONCE], self.vocabulary, self.device)
             vectors.append(self.network.encoder.form_vectors(characters.long(), lengths))
         words = torch.tensor([self.vocabulary.word_id(form) for form in forms], device=self.device)
         for form in forms:
@@ -66,7 +72,7 @@ class FormCache:
 
 
 class Parser:
-    """A network with its vocabulary. Safe to use from several threads."""
+    """A network with its vocabulary. Picklable, and safe to use from several threads."""
 
     def __init__(
         self,
@@ -80,32 +86,82 @@ class Parser:
         self.network = network.to(self.device).eval()
         self.vocabulary = vocabulary
         self._forms = FormCache(network, vocabulary, self.device)
-        self._graphs = (
-            Graphs(partial(structural_pass, network.scorers)) if self.device.type == "cuda" else None
-        )
+        self._graphs = Graphs(partial(structural_pass, network.scorers)) if self.device.type == "cuda" else None
         self._chains: dict[int, tuple[str, ...]] = {0: ()}
 
-    @torch.inference_mode()
-    def decode(self, sentences: Sequence[Sequence[str]]) -> Iterator[tuple[np.ndarray, Decoded]]:
-        """Batches of decisions: which sentences, and what was decided; longest sentences last."""
-        for chosen, lengths in self.batches(sentences):
-            yield chosen, self._decode([sentences[k] for k in chosen], lengths)
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Locks, caches and recordings stay at home; on a machine without a GPU, the copy uses the processor."""
+        parameters = {name: tensor.cpu() for name, tensor in self.network.state_dict().items()}
+        return _revive, (parameters, self.network.config, self.vocabulary, self.device.type, self.info)
 
-    def batches(self, sentences: Sequence[Sequence[str]]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Sentences of like length together: which, and their lengths; empty ones are left out."""
+    @property
+    def language(self) -> str | None:
+        """The model's language, by which raw text is split."""
+        return None if self.info is None else self.info.language
+
+    # -- what users call ------------------------------------------------------------------------------------------
+
+    def parse(self, text: str, *, lines: bool = False) -> list[Tree]:
+        """The trees of a text's sentences. With `lines`, every line end ends a sentence; otherwise blank lines do."""
+        return _trees(self._parse_window(list(read_text([text], self.language, _warn, lines=lines))))
+
+    def parse_tokens(self, sentences: Iterable[Sequence[str]]) -> list[Tree]:
+        """A tree for each sentence, in order; sentences are lists of words."""
+        return _trees(self._parse_window(list(_checked(sentences))))
+
+    def stream(self, pieces: Iterable[str], *, lines: bool = False, notice: Notice | None = None) -> Iterator[Tree]:
+        """The trees of a text that comes in pieces, as lines of a file, and may be of any length.
+
+        `notice` is told of sentences that had to be cut; without it they are warned of.
+        """
+        passages = read_text(pieces, self.language, notice or _warn, lines=lines)
+        return (tree for tree in self.parse_passages(passages) if tree is not None)
+
+    def stream_tokens(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tree | None]:
+        """A tree for each sentence of a stream of any length, in order; None for one without words or with more than
+        `LONGEST`."""
+        return self.parse_passages(Passage(list(words)) if 0 < len(words) <= LONGEST else None for words in sentences)
+
+    def parse_passages(self, passages: Iterable[Passage | None]) -> Iterator[Tree | None]:
+        """A tree for each passage of a stream, in order, and None for None; trees know the places of their words."""
+        for window in windows(passages, _size, WINDOW_TOKENS[self.device.type]):
+            yield from self._parse_window(window)
+
+    # -- how it is done -------------------------------------------------------------------------------------------
+
+    def _parse_window(self, window: Sequence[Passage | None]) -> list[Tree | None]:
+        """Parse what fits into memory at once, in batches of sentences of like length."""
+        trees: list[Tree | None] = [None] * len(window)
+        tags = self.vocabulary.tags
+        sentences = [[] if passage is None else passage.words for passage in window]
+        for chosen, decoded in self.decode(sentences, probabilities=True):
+            assert decoded.probabilities is not None
+            for b, k in enumerate(chosen.tolist()):
+                passage = window[k]
+                assert passage is not None
+                tokens = [Token(word, tags[tag]) for word, tag in zip(passage.words, decoded.tags[b], strict=False)]
+                for token, span in zip(tokens, passage.spans or (), strict=False):
+                    token.span = span
+                chains = [self.chain(code) for code in decoded.labels[b][: 2 * len(tokens) - 1]]
+                tree = build_tree(tokens, decoded.actions[b], chains, decoded.probabilities[b])
+                tree.text = passage.text
+                trees[k] = tree
+        return trees
+
+    @torch.inference_mode()
+    def decode(
+        self, sentences: Sequence[Sequence[str]], probabilities: bool = False
+    ) -> Iterator[tuple[np.ndarray, Decoded]]:
+        """Batches of decisions: which sentences, and what was decided; longest sentences last, empty ones never."""
         lengths = np.array([len(sentence) for sentence in sentences])
         order = np.argsort(lengths, kind="stable")
         order = order[np.searchsorted(lengths[order], 1) :]
         for chosen in by_budget(order, lengths, BATCH_TOKENS[self.device.type]):
-            yield chosen, lengths[chosen]
+            yield chosen, self._decode([sentences[k] for k in chosen], lengths[chosen], probabilities)
 
-    def clear_cache(self) -> None:
-        """Forget the word forms seen so far."""
-        self._forms = FormCache(self.network, self.vocabulary, self.device)
-
-    def _decode(self, sentences: Sequence[Sequence[str]], lengths: np.ndarray) -> Decoded:
+    def _decode(self, sentences: Sequence[Sequence[str]], lengths: np.ndarray, probabilities: bool) -> Decoded:
         first, last, device_lengths = self.encode(sentences, lengths)
-        return decode(self.network, first, last, device_lengths, self._structure)
+        return decode(self.network, first, last, device_lengths, self._structure, probabilities)
 
     def _structure(self, tokens: Tensor, lengths: Tensor) -> Sequence[Tensor]:
         """The structural actions of a batch; recorded as a graph where that pays."""
@@ -117,9 +173,7 @@ class Parser:
             outputs = self._graphs(pad_batch(tokens, full), pad_batch(lengths, full))
             return [output[:batch].clone() for output in outputs]
 
-    def encode(
-        self, sentences: Sequence[Sequence[str]], lengths: np.ndarray
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def encode(self, sentences: Sequence[Sequence[str]], lengths: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
         """Token vectors h(1) and h of the last layer [B, N, D], and the lengths on the device."""
         rows, vectors, words = self._forms.look_up(sentences)
         width = int(lengths.max())
@@ -131,21 +185,6 @@ class Parser:
         first, last = self.network.encoder.token_vectors(words[index], vectors[index], device_lengths)
         return first, last, device_lengths
 
-    def parse_tokens(self, sentences: Iterable[Sequence[str]]) -> list[Tree]:
-        """A tree for each sentence, in order; sentences are lists of words."""
-        sentences = list(sentences)
-        if any(len(sentence) == 0 for sentence in sentences):
-            raise ValueError("a sentence without words has no tree")
-        trees: list[Tree | None] = [None] * len(sentences)
-        tags = self.vocabulary.tags
-        for chosen, decoded in self.decode(sentences):
-            for b, k in enumerate(chosen.tolist()):
-                words = sentences[k]
-                tokens = [Token(word, tags[tag]) for word, tag in zip(words, decoded.tags[b], strict=False)]
-                chains = [self.chain(code) for code in decoded.labels[b][: 2 * len(words) - 1]]
-                trees[k] = build_tree(tokens, decoded.actions[b], chains)
-        return [tree for tree in trees if tree is not None]
-
     def chain(self, code: int) -> tuple[str, ...]:
         """The labels that a code stands for, from the top down."""
         found = self._chains.get(code)
@@ -156,28 +195,32 @@ class Parser:
         return found
 
 
-def build_tree(tokens: list[Token], actions: Sequence[int], chains: Sequence[tuple[str, ...]]) -> Tree:
-    """Replay a derivation: slots of the structural actions, and the labels of each focus from the top down."""
-    memory: list[list[Node | int]] = [[] for _ in tokens]  # by left index, the parts of each item in order
-    focus: list[Node | int] = []
-    firsts: list[int] = []  # the first token of each part of the focus
-    first_of: list[list[int]] = [[] for _ in tokens]
-    left = upcoming = 0
-    for slot, chain in zip(actions, chains, strict=False):
-        if slot == upcoming:
-            memory[left], first_of[left] = focus, firsts
-            focus, firsts, left = [slot], [slot], slot
-            upcoming += 1
-        else:
-            parts = sorted(zip(first_of[slot] + firsts, memory[slot] + focus, strict=True), key=_first)
-            firsts, focus = [first for first, _ in parts], [part for _, part in parts]
-            left = min(left, slot)
-        for label in reversed(chain):
-            focus, firsts = [Node(label, focus)], [left]
-    (root,) = focus
-    assert isinstance(root, Node)
-    return Tree(tokens, root)
+def _trees(found: Iterable[Tree | None]) -> list[Tree]:
+    return [tree for tree in found if tree is not None]
 
 
-def _first(part: tuple[int, Node | int]) -> int:
-    return part[0]
+def _size(passage: Passage | None) -> int:
+    return 0 if passage is None else len(passage.words)
+
+
+def _checked(sentences: Iterable[Sequence[str]]) -> Iterator[Passage]:
+    """Sentences that can be parsed; raises an error for others."""
+    for number, words in enumerate(sentences, 1):
+        if isinstance(words, str):
+            raise TypeError(f"sentence {number} is a string: give lists of words, or call `parse` for raw text")
+        if not 0 < len(words) <= LONGEST:
+            raise DiscoparseError(f"sentence {number} has {len(words):,} words; a tree needs 1 to {LONGEST:,}")
+        yield Passage(list(words))
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, stacklevel=2)
+
+
+def _revive(
+    parameters: dict[str, Tensor], config: NetworkConfig, vocabulary: Vocabulary, device: str, info: ModelInfo | None
+) -> Parser:
+    """A parser from what `Parser.__reduce__` kept."""
+    network = Network(config)
+    network.load_state_dict(parameters)
+    return Parser(network, vocabulary, device if torch.cuda.is_available() else "cpu", info)

@@ -1,0 +1,95 @@
+"""The models that come with the program, each a directory here, and `load` for these and others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discoparse.errors import UsageError
+from discoparse.model_info import ModelInfo, model_directory, read_info
+
+if TYPE_CHECKING:
+    from discoparse.parser import Parser
+
+_SHIPPED = Path(__file__).resolve().parent
+_CONFIG = "config.json"  # what makes a directory a model
+_CARD = "README.md"
+
+
+def shipped_models() -> list[str]:
+    """The names of the models in the package."""
+    return sorted(path.parent.name for path in _SHIPPED.glob(f"*/{_CONFIG}"))
+
+
+def find_model(model: str | Path) -> Path:
+    """The directory of a model, by the name of a shipped one or by its path."""
+    if str(model) in shipped_models():
+        return _SHIPPED / str(model)
+    path = Path(model)
+    if not path.is_dir():
+        raise UsageError(f"there is no model {str(model)!r}: {advice()}")
+    directory = model_directory(path)
+    if not (directory / _CONFIG).is_file():
+        raise UsageError(f"the directory {model} holds no model (no {_CONFIG})")
+    return directory
+
+
+def advice() -> str:
+    """What a model can be, for messages."""
+    names = shipped_models()
+    shipped = f"choose one of {', '.join(names)}, or " if names else ""
+    return f"{shipped}give the directory of a model that `discoparse train` made"
+
+
+def load(model: str | Path, device: str = "auto") -> Parser:
+    """The parser of a shipped model, as `load("nl")`, or of a model's directory.
+
+    `device` is `auto` (a GPU if there is one), `cpu` or `cuda`. Loading runs no code that a model brings along.
+    """
+    directory = find_model(model)
+    from discoparse.device import choose_device
+    from discoparse.model import load_model
+
+    return load_model(directory, choose_device(device))
+
+
+def read_card(model: str | Path) -> str:
+    """The card of a model: data, licence, figures, what it is good for."""
+    return (find_model(model) / _CARD).read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A line of `discoparse models`."""
+
+    info: ModelInfo
+    size: int  # bytes on disk
+
+    @property
+    def figures(self) -> dict[str, dict[str, float]]:
+        """F1, discontinuous F1 and POS accuracy on each set that the model was evaluated on."""
+        found = {}
+        for name, scores in self.info.metrics.items():
+            if isinstance(scores, dict) and "f1" in scores:
+                found[name] = {key: scores[key] for key in ("f1", "disc_f1", "pos") if scores.get(key) is not None}
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """For `discoparse models --json`."""
+        info = self.info
+        return {
+            "name": info.name,
+            "language": info.language,
+            "treebanks": list(info.treebanks),
+            "licence": info.licence,
+            "figures": self.figures,
+            "bytes": self.size,
+        }
+
+
+def describe_model(model: str | Path) -> Listed:
+    """What `discoparse models` says about a model."""
+    directory = find_model(model)
+    size = sum(path.stat().st_size for path in directory.iterdir() if path.is_file())
+    return Listed(read_info(directory), size)
