@@ -145,7 +145,7 @@ def _marks(s: Series, x: Axis, y: Axis, bars: Sequence[Series]) -> Iterator[str]
                 f"<title>{escape(s.name)}: {a:g}, {b:.3g}</title></rect>"
             )
     elif s.style == "dots":
-        for a, b in s.points:
+        for a, b in dict.fromkeys(s.points):  # many sentences share a place
             yield f'<circle cx="{x.place(a):.1f}" cy="{y.place(b):.1f}" r="2" fill="{colour}" fill-opacity="0.55"/>'
     else:
         path = " ".join(f"{x.place(a):.1f},{y.place(b):.1f}" for a, b in s.points)

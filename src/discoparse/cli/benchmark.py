@@ -1,0 +1,97 @@
+"""`discoparse benchmark`: measure the speed of training and parsing on this machine."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from discoparse.cli.options import ReadingOptions, reading_options, tell
+from discoparse.errors import DiscoparseError
+
+
+@click.command()
+@click.option("--model", help="Name or directory of a model [a new network, trained for a few seconds].")
+@click.option("--treebank", metavar="FILE", help="Sentences to train on and to parse [sentences of our own].")
+@click.option("--sentences", type=click.IntRange(min=1), help="Repeat those of FILE until there are so many.")
+@click.option("--recipe", type=click.Choice(["fast", "paper"]), default="fast", show_default=True)
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Change a setting of the recipe.")
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Cores to use.")
+@click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Of every parse.")
+@click.option(
+    "--training-seconds",
+    type=click.FloatRange(min=0),
+    default=10.0,
+    show_default=True,
+    help="How long to train for; 0 with a model: not at all.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@reading_options
+def command(
+    model: str | None,
+    treebank: str | None,
+    sentences: int | None,
+    recipe: str,
+    settings: tuple[str, ...],
+    device: str,
+    threads: int,
+    repeats: int,
+    training_seconds: float,
+    as_json: bool,
+    reading: ReadingOptions,
+) -> None:
+    """Measure training and parsing: sentences and tokens a second, the encoder's part, latency, memory."""
+    from discoparse import benchmark
+
+    trees = list(reading.trees(treebank)) if treebank else benchmark.own_trees(400)
+    if not trees:
+        raise DiscoparseError(f"{treebank}: no trees, nothing to measure")
+    effort = benchmark.Effort(repeats=repeats, training_seconds=training_seconds)
+    figures = benchmark.run_benchmark(
+        trees,
+        model=model,
+        sentences=sentences,
+        recipe=recipe,
+        settings=list(settings),
+        device=device,
+        threads=threads,
+        effort=effort,
+        progress=tell,
+    )
+    figures = {"treebank": treebank or "sentences of our own", **figures}
+    click.echo(json.dumps(figures, indent=2) if as_json else format_figures(figures))
+
+
+def format_figures(figures: dict[str, Any]) -> str:
+    """One figure a line."""
+    where = figures["environment"]
+    lines = [f"{figures['treebank']}: {figures['trees']:,} trees, {figures['tokens']:,} tokens"]
+    machine = where["gpu"] or where["cpu"]
+    lines.append(f"{figures['device']} ({machine}), {figures['threads']} thread(s), PyTorch {where['torch']}")
+    if training := figures["training"]:
+        lines.append(
+            f"training   {_rate(training)}  ({training['oracle']} oracle, batches of {training['batch_tokens']} tokens)"
+        )
+    parsing = figures["parsing"]
+    lines.append(f"parsing    {_rate(parsing)}  to trees, {parsing['times_encoder']:.2f} times the encoder alone")
+    yields = {name.removeprefix("yields_"): value for name, value in parsing.items() if name.startswith("yields_")}
+    lines.append(
+        f"           {_rate(yields)}  to labelled yields, {yields['times_encoder']:.2f} times the encoder alone"
+    )
+    latency = figures["latency"]
+    lines.append(
+        f"latency    {latency['median_ms']:.1f} ms median, {latency['p95_ms']:.1f} ms 95%, "
+        f"sentences of {latency['tokens']} tokens"
+    )
+    peaks = [f"{figures['memory'][name] / 2**30:.2f} GiB {of}" for name, of in _PEAKS if figures["memory"][name]]
+    lines.append(f"memory     {', '.join(peaks)} (peak of the whole run)")
+    return "\n".join(lines)
+
+
+_PEAKS = (("peak_bytes", "of main memory"), ("peak_gpu_bytes", "of the GPU's"))
+
+
+def _rate(figures: dict[str, Any]) -> str:
+    return f"{figures['sentences_per_second']:9,.0f} sentences/s {figures['tokens_per_second']:11,.0f} tokens/s"
