@@ -266,10 +266,12 @@ def run_with_oracle(
     *,
     complete: bool = False,
     single: bool = True,
+    stay: bool = False,
 ) -> Trace:
     """The same with an oracle beside it, which leads where there is no policy.
 
-    `complete` chooses the oracle's set, `single` reduces it to the preferred action of Section 3.5.
+    `complete` chooses the oracle's set, `single` reduces it to the preferred action of Section 3.5; with `stay` the
+    policy may choose among the optimal actions only.
     """
     steps = 2 * machine.width - 1
     focus, action = [machine.focus], [torch.zeros_like(machine.left)]
@@ -285,7 +287,7 @@ def run_with_oracle(
         optimal.append(machine.position == preferred[:, None] if single else best)
         if t == steps - 1:
             break
-        slot = preferred if policy is None else policy(machine, machine.legal())
+        slot = preferred if policy is None else policy(machine, best if stay else machine.legal())
         slot = torch.where(machine.last > t, slot, machine.left)
         oracle.advance(slot)
         made.scatter_(1, machine.left[:, None], t)

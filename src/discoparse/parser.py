@@ -89,6 +89,10 @@ class Parser:
         self._graphs = Graphs(partial(structural_pass, network.scorers)) if self.device.type == "cuda" else None
         self._chains: dict[int, tuple[str, ...]] = {0: ()}
 
+    def clear_cache(self) -> None:
+        """Forget what was computed with the network's parameters; for those who change them."""
+        self._forms = FormCache(self.network, self.vocabulary, self.device)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Locks, caches and recordings stay at home; on a machine without a GPU, the copy uses the processor."""
         parameters = {name: tensor.cpu() for name, tensor in self.network.state_dict().items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -73,16 +74,17 @@ class Trainer:
         single = not (self.complete and recipe.optimal_set)
         self.static = DecisionStore.of_oracle(self.corpus, complete=True, single=single)
         self.decisions = self.static
+        self.explored: dict[int, Rows] = {}  # sentences that have other decisions in this epoch
         self.network = make_network(recipe, self.vocabulary).to(device).train()
         tokens = int(self.corpus.lengths.sum())
         self.batch_tokens = max(recipe.batch_tokens, min(recipe.most_batch_tokens, tokens // _BATCHES))
         self.batches = self._batches(0)
         self.epochs = recipe.epochs or -(-recipe.updates // len(self.batches))
         steps_per_batch = 2 if recipe.alternate else 1
-        self.optimisation = Optimisation(
-            self.network, recipe, self.epochs * len(self.batches) * steps_per_batch
-        )
-        self.graphs = Graphs(self._sampled) if device.type == "cuda" else None
+        self.optimisation = Optimisation(self.network, recipe, self.epochs * len(self.batches) * steps_per_batch)
+        self.graphs = {}
+        if device.type == "cuda":
+            self.graphs = {stay: Graphs(partial(self._sampled, stay)) for stay in (False, True)}
         self.epoch = 0
         self.position = 0  # batches of this epoch that are done
 
@@ -103,7 +105,15 @@ class Trainer:
         if recipe.oracle != "static" and recipe.exploration and not recipe.explore_whole_batches:
             random = np.random.default_rng([self.seed, self.epoch, 1])
             chosen = np.flatnonzero(random.random(len(self.corpus)) < recipe.exploration)
-            self.decisions = self.static.replacing(self._explore_sentences(chosen))
+            self.explored = self._explore_sentences(chosen)
+            self.decisions = self.static.replacing(self.explored)
+
+    def continue_epoch(self, position: int, explored: dict[int, Rows]) -> None:
+        """Go on with an epoch that was stopped after `position` batches, with what was explored before it."""
+        self.batches = self._batches(self.epoch)
+        self.position = position
+        self.explored = explored
+        self.decisions = self.static.replacing(explored)
 
     @torch.no_grad()
     def _explore_sentences(self, chosen: np.ndarray) -> dict[int, Rows]:
@@ -115,39 +125,42 @@ class Trainer:
             index = torch.from_numpy(batch).to(self.device)
             width = int(self.corpus.lengths[batch].max())
             _, last = self.network.encoder(self.corpus.inputs(batch, index, width))
-            decisions = self._explore(batch, index, last)
+            decisions = self._derive(batch, index, last, stay=False)
             rows.update(split_decisions(decisions, batch, self.corpus.lengths[batch], width))
         self.network.train()
         return rows
 
-    def _explore(self, chosen: np.ndarray, index: Tensor, tokens: Tensor) -> Decisions:
-        """Sampled derivations of a batch from its token vectors [B, N, D], with the oracle's word on each step."""
+    def _derive(self, chosen: np.ndarray, index: Tensor, tokens: Tensor, stay: bool) -> Decisions:
+        """Derivations of a batch sampled from its token vectors [B, N, D], with the oracle's word on each step.
+
+        With `stay` only optimal actions are taken, so the tree is gold; which of its derivations, the parser decides.
+        """
         batch, width = tokens.shape[:2]
         full = self.batch_tokens // width
         lengths = self.corpus.device_lengths[index]
         gold = self.corpus.gold_batch(chosen, index, width)
         arguments = [tokens.detach(), lengths, *gold.tensors()]
-        explore: Callable[..., Sequence[Tensor]] = self._sampled
-        if self.graphs is not None and width <= WIDEST and batch <= full:
+        derive: Callable[..., Sequence[Tensor]] = partial(self._sampled, stay)
+        if self.graphs and width <= WIDEST and batch <= full:
             arguments = [pad_batch(argument, full) for argument in arguments]
-            explore = self.graphs
+            derive = self.graphs[stay]
         self.network.scorers.eval()  # the policy is the parser's own; dropout is for the decisions learnt from
-        trace = Trace(*(tensor[:batch] for tensor in explore(*arguments)))
+        trace = Trace(*(tensor[:batch] for tensor in derive(*arguments)))
         self.network.scorers.train()
         return decisions_of(trace, lengths)
 
     @torch.no_grad()
-    def _sampled(self, tokens: Tensor, lengths: Tensor, *gold: Tensor) -> Sequence[Tensor]:
+    def _sampled(self, stay: bool, tokens: Tensor, lengths: Tensor, *gold: Tensor) -> Sequence[Tensor]:
         machine = Lockstep(lengths, tokens.shape[1])
         oracle = LockstepOracle(Gold(*gold), machine)
         policy = ScoringPolicy(self.network.scorers, tokens, sample=True)
         trace = run_with_oracle(
-            machine, oracle, policy, complete=self.complete, single=not self.recipe.optimal_set
+            machine, oracle, policy, complete=self.complete, single=not self.recipe.optimal_set, stay=stay
         )
         return trace.tensors()
 
     def steps(self) -> Iterator[dict[str, Tensor]]:
-        """Train on the rest of the epoch, a batch at a time; yields the losses per token."""
+        """Train on the rest of the epoch, a batch at a time; yields the losses, summed over its tokens."""
         while self.position < len(self.batches):
             chosen = self.batches[self.position]
             losses = self._step(chosen)
@@ -156,12 +169,10 @@ class Trainer:
         self.epoch += 1
 
     def _step(self, chosen: np.ndarray) -> dict[str, Tensor]:
-        recipe, network = self.recipe, self.network
+        recipe = self.recipe
         index = torch.from_numpy(chosen).to(self.device)
         tokens = 1 if recipe.alternate else int(self.corpus.lengths[chosen].sum())
-        if (
-            recipe.alternate
-        ):  # Section 3.5: a step for the tagging objective, then one for the parsing objective
+        if recipe.alternate:  # Section 3.5: a step for the tagging objective, then one for the parsing objective
             first, _ = self._encode(chosen, index)
             tagging = self._tagging_loss(first, index)
             self.optimisation.update(tagging)
@@ -177,7 +188,7 @@ class Trainer:
     def _encode(self, chosen: np.ndarray, index: Tensor) -> tuple[Tensor, Tensor]:
         """Token vectors of a batch, some rare words replaced by UNK (Appendix B)."""
         width = int(self.corpus.lengths[chosen].max())
-        if self.graphs is not None:
+        if self.graphs:
             width = bucket(width)
         inputs = self.corpus.inputs(chosen, index, width)
         rare = inputs.words >= self.vocabulary.rare
@@ -197,7 +208,9 @@ class Trainer:
         recipe, scorers = self.recipe, self.network.scorers
         explores = recipe.explore_whole_batches and recipe.oracle != "static"
         if explores and torch.rand(()).item() < recipe.exploration:
-            decisions = self._explore(chosen, index, last)
+            decisions = self._derive(chosen, index, last, stay=False)
+        elif self.complete and recipe.optimal_set:
+            decisions = self._derive(chosen, index, last, stay=True)
         else:
             decisions = self.decisions.batch(chosen, index, last.shape[1])
         rows = scorers.with_nil(last)

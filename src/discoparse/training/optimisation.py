@@ -10,15 +10,20 @@ from torch import Tensor, nn
 from discoparse.training.recipe import Recipe
 
 
-def learning_rate(recipe: Recipe, step: int, total_steps: int) -> float:
-    """The rate of step t >= 1: a linear warm-up from 0, then the paper's slow decay or a cosine."""
+def learning_rate(recipe: Recipe, step: int, total_steps: int, time_used: float = 0.0) -> float:
+    """The rate of step t >= 1: a linear warm-up from 0, then the paper's slow decay or a cosine.
+
+    The cosine ends with the last of `total_steps` or when all of the time is used, whichever comes first. The paper's
+    rate depends on the number of the step alone.
+    """
     if recipe.optimizer == "asgd":
         warm = max(recipe.warmup_steps, 1)
         peak = recipe.learning_rate / (1 + recipe.decay * max(step, warm))
         return peak * min(1.0, step / warm)
     if step < recipe.warmup_steps:
         return recipe.learning_rate * step / recipe.warmup_steps
-    progress = min(1.0, (step - recipe.warmup_steps) / max(1, total_steps - recipe.warmup_steps))
+    progress = (step - recipe.warmup_steps) / max(1, total_steps - recipe.warmup_steps)
+    progress = min(1.0, max(progress, time_used))
     cosine = (1 + math.cos(math.pi * progress)) / 2
     return recipe.learning_rate * (recipe.final_rate + (1 - recipe.final_rate) * cosine)
 
@@ -34,6 +39,7 @@ class Optimisation:
     def __init__(self, network: nn.Module, recipe: Recipe, total_steps: int) -> None:
         self.recipe = recipe
         self.total_steps = total_steps
+        self.time_used = 0.0  # share of the time that training may take, where it is limited
         self.step = 0
         self.names = [name for name, _ in network.named_parameters()]
         self.parameters = [parameter for _, parameter in network.named_parameters()]
@@ -54,22 +60,24 @@ class Optimisation:
             )
 
     def update(self, loss: Tensor) -> None:
-        """Gradient of the loss, clipped and noised; one step of the optimiser; one step of the average."""
+        """Gradient of the loss, clipped and noised; one step of the optimiser; one step of the average.
+
+        Noise comes last: the paper adds it before the update, and clipping would change its variance.
+        """
         for parameter in self.parameters:
             parameter.grad = None
         loss.backward()
         self.step += 1
-        rate = learning_rate(self.recipe, self.step, self.total_steps)
+        rate = learning_rate(self.recipe, self.step, self.total_steps, self.time_used)
         nn.utils.clip_grad_norm_(self.parameters, self.recipe.clip_norm)
+        self._add_noise()
         if self.adam is not None:
             for group in self.adam.param_groups:
                 group["lr"] = rate
-            self._add_noise()
             self.adam.step()
             # A short memory at first: the start of training is soon forgotten.
             decay = min(self.recipe.average_decay, (1 + self.step) / (10 + self.step))
         else:
-            self._add_noise()
             with torch.no_grad():
                 for parameter in self.parameters:
                     if parameter.grad is not None:
@@ -90,3 +98,29 @@ class Optimisation:
     def averaged(self) -> dict[str, Tensor]:
         """The averaged parameters by name."""
         return dict(zip(self.names, self.average, strict=True))
+
+    # -- state, for checkpoints -----------------------------------------------------------------------------------
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All that the next updates depend on, by name, but for the numbers `step` and `time_used`."""
+        found = {f"parameter.{name}": p.detach() for name, p in zip(self.names, self.parameters, strict=True)}
+        found.update({f"average.{name}": tensor for name, tensor in self.averaged().items()})
+        if self.adam is not None:
+            for number, state in self.adam.state_dict()["state"].items():
+                found.update({f"adam.{number}.{key}": value for key, value in state.items()})
+        return found
+
+    @torch.no_grad()
+    def load_tensors(self, found: dict[str, Tensor]) -> None:
+        """Continue from what `tensors` gave."""
+        for name, parameter, average in zip(self.names, self.parameters, self.average, strict=True):
+            parameter.copy_(found[f"parameter.{name}"])
+            average.copy_(found[f"average.{name}"])
+        if self.adam is not None:
+            states: dict[int, dict[str, Tensor]] = {}
+            for name, tensor in found.items():
+                kind, _, rest = name.partition(".")
+                if kind == "adam":
+                    number, _, key = rest.partition(".")
+                    states.setdefault(int(number), {})[key] = tensor
+            self.adam.load_state_dict({**self.adam.state_dict(), "state": states})

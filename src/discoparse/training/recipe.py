@@ -44,9 +44,7 @@ class Recipe:
     oracle: str = "dynamic"
     optimal_set: bool = False  # reward the whole set of optimal actions instead of the preferred one
     exploration: float = 0.15  # probability of exploring
-    explore_whole_batches: bool = (
-        False  # explore batches when they are due, instead of sentences before each epoch
-    )
+    explore_whole_batches: bool = False  # explore batches when they are due, instead of sentences before each epoch
 
     # Optimisation
     epochs: int = 100  # 0: as many as make `updates`
@@ -104,9 +102,7 @@ class Recipe:
 def _parse(name: str, value: str, kind: type) -> Any:
     try:
         if kind is bool:
-            return {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}[
-                value.lower()
-            ]
+            return {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}[value.lower()]
         return kind(value)
     except (ValueError, KeyError):
         raise UsageError(f"--set {name}={value}: {name} takes a {kind.__name__}") from None

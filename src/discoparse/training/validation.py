@@ -1,0 +1,54 @@
+"""Scores on a development set while a model is trained: those of the averaged parameters, as they would be saved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from discoparse.evaluation import Scores, evaluate
+from discoparse.model import stored
+from discoparse.network import Network
+from discoparse.parser import Parser
+from discoparse.training.loop import Trainer
+from discoparse.tree import Tree
+
+
+class Validation:
+    """Evaluates a trainer's averaged parameters; one parser is kept for all evaluations, and its recordings with it."""
+
+    def __init__(self, trainer: Trainer, trees: Sequence[Tree]) -> None:
+        self.trainer = trainer
+        self.trees = trees
+        with torch.random.fork_rng(devices=[]):
+            network = Network(trainer.network.config)
+        self.parser = Parser(network, trainer.vocabulary, trainer.device)
+
+    def parameters(self) -> dict[str, Tensor]:
+        """The averaged parameters with the precision that they have on disk."""
+        return {name: stored(tensor) for name, tensor in self.trainer.optimisation.averaged().items()}
+
+    def __call__(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """The scores and the parameters that have them."""
+        parameters = self.parameters()
+        self.parser.network.load_state_dict(parameters)
+        self.parser.clear_cache()
+        predicted = self.parser.parse_tokens([tree.words for tree in self.trees])
+        return figures(evaluate(self.trees, predicted).all), parameters
+
+
+def figures(scores: Scores) -> dict[str, Any]:
+    """Scores in percent for the log and the model card; 0 where there was nothing to score."""
+    return {
+        "f1": scores.f1 or 0.0,
+        "precision": scores.precision or 0.0,
+        "recall": scores.recall or 0.0,
+        "disc_f1": scores.disc.f1 or 0.0,
+        "disc_precision": scores.disc.precision or 0.0,
+        "disc_recall": scores.disc.recall or 0.0,
+        "pos": scores.pos_accuracy or 0.0,
+        "exact_match": scores.exact_match or 0.0,
+        "sentences": scores.sentences,
+    }
