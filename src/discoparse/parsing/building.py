@@ -36,7 +36,7 @@ def build_tree(
         for label in reversed(chain):
             node = Node(label, focus)
             if probabilities is not None:
-                node.probability = probabilities[step]
+                node.probability = round(probabilities[step], 6)
             focus, firsts = [node], [left]
     (root,) = focus
     assert isinstance(root, Node)

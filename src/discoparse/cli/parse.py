@@ -1,0 +1,139 @@
+"""`discoparse parse`: text in, trees out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+import click
+from tqdm import tqdm
+
+from discoparse.cli.options import tell
+from discoparse.drawing.pages import EXTENSIONS, Options, write_files
+from discoparse.errors import UsageError
+from discoparse.models import load
+from discoparse.models.choice import choose_model, look_ahead
+from discoparse.parsing.passages import Passage, read_lines, read_text
+from discoparse.parsing.reading import CleanText, file_pieces
+from discoparse.parsing.writing import OUTPUTS, PICTURES, numbered, output_pieces, picked
+from discoparse.treebank import Report
+from discoparse.treebank.files import STANDARD, open_for_writing
+from discoparse.treebank.formats import output_format
+
+_FALLBACK = (100, 24)  # columns and lines where there is no terminal
+
+
+@click.command()
+@click.argument("text", nargs=-1)
+@click.option("-i", "--input", "input_", metavar="FILE", help="Parse this file; - is standard input.")
+@click.option("-m", "--model", metavar="NAME|DIR", help="A shipped model or a directory [by the language of the text].")
+@click.option(
+    "--to", type=click.Choice(OUTPUTS), help="Output [a terminal: tree; a file: by its name; else discbracket]."
+)
+@click.option("-o", "--output", default=STANDARD, help="File, or folder/ for a picture per sentence [standard output].")
+@click.option("--pretokenized", is_flag=True, help="A line is a sentence, its tokens stand between spaces.")
+@click.option("--lines", is_flag=True, help="Raw text: every line end ends a sentence, not only a blank line.")
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@click.option("--threads", type=click.IntRange(min=1), help="Processor cores to use [all].")
+@click.option("--encoding", help="Encoding of the input [UTF-8, or UTF-16 with a byte order mark].")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    text: tuple[str, ...],
+    input_: str | None,
+    model: str | None,
+    to: str | None,
+    output: str,
+    pretokenized: bool,
+    lines: bool,
+    device: str,
+    threads: int | None,
+    encoding: str | None,
+) -> None:
+    """Parse TEXT, or the text in a file or on standard input, and show or write the trees of its sentences."""
+    if text and input_ is not None:
+        raise UsageError("give the text as arguments or with --input, not both")
+    if pretokenized and lines:
+        raise UsageError("--lines is for raw text: with --pretokenized every line is a sentence anyway")
+    format = to or _default_format(output)
+    refused: list[str] = []
+
+    def refuse(message: str) -> None:
+        refused.append(message)
+        tell(message)
+
+    source = input_ or STANDARD
+    if not text and source == STANDARD and sys.stdin.isatty():
+        tell("type text, and end it with Ctrl-D; or see discoparse parse --help")
+    sources: list[Iterable[str]] = [[part] for part in text] or [file_pieces(source, encoding, refuse)]
+    if model is None:
+        sample, sources[0] = look_ahead(sources[0])
+        model = choose_model("\n".join(text) or sample)
+        tell(f"parsing with --model {model}")
+    documents = [CleanText(pieces) for pieces in sources]
+    parser = load(model, device)
+    if threads is not None:
+        import torch
+
+        torch.set_num_threads(threads)
+    with _progress(source if not text else None, output) as counted:
+
+        def passages() -> Iterator[Passage | None]:
+            for document in documents:
+                if pretokenized:
+                    yield from read_lines(counted(document), refuse)
+                else:
+                    yield from read_text(counted(document), parser.language, tell, lines=lines)
+
+        report = Report()
+        results = numbered(parser.parse_passages(passages()), format)
+        options = _picture_options(format, output)
+        if output.endswith(os.sep) or os.path.isdir(output):
+            write_files(picked(results), PICTURES[format], options, output)
+        else:
+            with open_for_writing(output) as stream:
+                for piece in output_pieces(results, format, options, report, refuse):
+                    stream.write(piece)
+    for message in [*(document.message() for document in documents), *report.messages()]:
+        if message:
+            tell(message)
+    if refused:
+        ctx.exit(1)
+
+
+def _default_format(output: str) -> str:
+    if output == STANDARD:
+        return "tree" if sys.stdout.isatty() else "discbracket"
+    if output.endswith(os.sep) or os.path.isdir(output):
+        return "svg"
+    ending = os.path.splitext(output)[1].lower()
+    picture = next((name for name, kind in PICTURES.items() if EXTENSIONS[kind] == ending), None)
+    return picture or output_format(output).name
+
+
+def _picture_options(format: str, output: str) -> Options:
+    """How pictures look: text as wide as the terminal, with its colours."""
+    if format != "tree":
+        return Options()
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    color = output == STANDARD and sys.stdout.isatty() and not plain
+    return Options(width=shutil.get_terminal_size(_FALLBACK).columns, color=color)
+
+
+@contextmanager
+def _progress(source: str | None, output: str) -> Iterator[Callable[[Iterable[str]], Iterator[str]]]:
+    """A bar on standard error that grows as text is read, unless trees are shown there or nobody would see it."""
+    shown = sys.stderr.isatty() and not (output == STANDARD and sys.stdout.isatty())
+    plain_file = source is not None and os.path.isfile(source) and not source.endswith(".gz")
+    total = os.path.getsize(source) if source is not None and plain_file else None
+    with tqdm(total=total, unit="B", unit_scale=True, disable=not shown) as bar:
+
+        def counted(pieces: Iterable[str]) -> Iterator[str]:
+            for piece in pieces:
+                yield piece
+                bar.update(len(piece.encode("utf-8", "replace")))
+
+        yield counted

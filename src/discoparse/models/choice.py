@@ -1,0 +1,58 @@
+"""Which shipped model suits a text: the one that knows most of its words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from itertools import chain, islice
+
+from discoparse.errors import UsageError
+from discoparse.models import advice, find_model, shipped_models
+
+_PIECES = 50  # of a text that are looked at; each is a line, or a part of a long one
+_WORD = re.compile(r"[^\W\d_]+")
+_CLEARLY = 1.2  # the best model must know so many times as many words as the next
+
+
+def look_ahead(pieces: Iterable[str]) -> tuple[str, Iterable[str]]:
+    """The beginning of a text that comes in pieces, and all of it."""
+    iterator = iter(pieces)
+    first = list(islice(iterator, _PIECES))
+    return "".join(first), chain(first, iterator)
+
+
+def choose_model(sample: str) -> str:
+    """The name of the shipped model for a text; an error that lists the models where none is clearly the best."""
+    names = shipped_models()
+    if not names:
+        raise UsageError(f"no models come with this installation: {advice()} with --model")
+    if len(names) == 1:
+        return names[0]
+    vocabularies = {name: _known_words(name) for name in names}
+    best = clearly_best(sample, vocabularies)
+    if best is None:
+        raise UsageError(f"which model to use cannot be told from the text: name it with --model ({', '.join(names)})")
+    return best
+
+
+def clearly_best(sample: str, vocabularies: dict[str, set[str]]) -> str | None:
+    """The vocabulary that most words of a text are in, if any is clearly ahead. Words that several share tell less.
+
+    >>> words = {"en": {"what", "is", "the"}, "nl": {"wat", "is", "de"}}
+    >>> clearly_best("Wat is de zin?", words), clearly_best("Is is?", words)
+    ('nl', None)
+    """
+    scores = dict.fromkeys(vocabularies, 0.0)
+    for word in _WORD.findall(sample):
+        knowing = [name for name, words in vocabularies.items() if word in words or word.lower() in words]
+        for name in knowing:
+            scores[name] += 1 / len(knowing)
+    best, *others = sorted(scores, key=scores.__getitem__, reverse=True)
+    second = scores[others[0]] if others else 0.0
+    return best if scores[best] > 0 and scores[best] >= _CLEARLY * second else None
+
+
+def _known_words(name: str) -> set[str]:
+    vocabulary = json.loads((find_model(name) / "vocabulary.json").read_bytes())
+    return set(vocabulary["words"])

@@ -1,0 +1,51 @@
+"""The output of `discoparse parse`: pictures, or treebank formats with one result for each line of input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from discoparse.drawing.pages import Options, draw_pages
+from discoparse.errors import TreebankError
+from discoparse.parsing.passages import Notice
+from discoparse.tree import Tree
+from discoparse.treebank import WRITABLE, Report, format_trees, jsontrees
+
+PICTURES = {"tree": "text", "svg": "svg", "tikz": "tikz"}  # their names here, and as drawings
+OUTPUTS = (*PICTURES, *WRITABLE)
+# A line for each result; this one where there is no tree.
+_NO_TREE = {"discbracket": "\n", "bracket": "\n", "jsonl": "null\n"}
+_WITHOUT_IDS = ("discbracket", "bracket", *PICTURES)
+
+Results = Iterable[Tree | None]
+
+
+def numbered(results: Results, format: str) -> Iterator[Tree | None]:
+    """Trees with the number of their result as id, where the format has a place for ids."""
+    for number, tree in enumerate(results, 1):
+        if tree is not None and format not in _WITHOUT_IDS:
+            tree.id = str(number)
+        yield tree
+
+
+def picked(results: Results) -> Iterator[tuple[int, Tree, None]]:
+    """Results for drawing: the number of each, and its tree."""
+    return ((number, tree, None) for number, tree in enumerate(results, 1) if tree is not None)
+
+
+def output_pieces(results: Results, format: str, options: Options, report: Report, refuse: Notice) -> Iterator[str]:
+    """The text of the output in pieces. `refuse` is told of trees that the format cannot hold."""
+    if format in PICTURES:
+        for piece in draw_pages(picked(results), PICTURES[format], options, numbered=False):
+            yield piece + "\n" if format == "tree" else piece
+    elif format == "json":
+        yield from jsontrees.write(results, report, array=True)
+    elif format in _NO_TREE:
+        for number, tree in enumerate(results, 1):
+            try:
+                pieces = [] if tree is None else list(format_trees([tree], format, report))
+            except TreebankError as error:
+                refuse(f"result {number} is left out: {error.problem.message}")
+                pieces = []
+            yield from pieces or [_NO_TREE[format]]
+    else:
+        yield from format_trees((tree for tree in results if tree is not None), format, report)
