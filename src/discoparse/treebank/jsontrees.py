@@ -10,16 +10,14 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 
-from discoparse.tree import Node, Span, Token, Tree
+from discoparse.tree import Node, Span, Token, Tree, indexes
 from discoparse.treebank.graph import Graph
+from discoparse.treebank.jsonvalues import Values
 from discoparse.treebank.report import Reading, Report, bad_bytes
 
-CHUNK = 1 << 18  # characters read at a time
-LONGEST = 1 << 25  # characters after which a tree that does not end is given up
-_SPACE = " \t\r\n"
 _TREE_KEYS = {"id", "comments", "text", "tokens", "nodes", "secondary_edges"}
 _TOKEN_KEYS = {"word", "tag", "lemma", "morph", "edge", "features", "span", "parent"}
-_NODE_KEYS = {"label", "edge", "morph", "features", "probability", "parent"}
+_NODE_KEYS = {"label", "edge", "morph", "features", "probability", "tokens", "spans", "parent"}
 _EDGE_KEYS = {"child", "parent", "label"}
 
 
@@ -36,11 +34,13 @@ def tree_to_json(tree: Tree) -> dict[str, Any]:
     def name(end: Node | int) -> dict[str, int]:
         return {"token": end} if isinstance(end, int) else {"node": numbers[end]}
 
+    places = _places(tree)
     tokens = [
         {"word": t.word, "tag": t.tag, **_present(t), "parent": numbers[parents[k]]} for k, t in enumerate(tree.tokens)
     ]
     nodes = [
-        {"label": n.label, **_present(n), "parent": numbers[parents[n]] if n in parents else None} for n in numbers
+        {"label": n.label, **_present(n), **places.get(n, {}), "parent": numbers[parents[n]] if n in parents else None}
+        for n in numbers
     ]
     edges = [
         {"child": name(e.child), "parent": name(e.parent), **({} if e.label is None else {"label": e.label})}
@@ -60,6 +60,14 @@ def _present(item: Token | Node) -> dict[str, Any]:
     else:
         values["probability"] = item.probability
     return {key: value for key, value in values.items() if value not in (None, {})}
+
+
+def _places(tree: Tree) -> dict[Node, dict[str, Any]]:
+    """For trees of parsed text, the tokens and characters of every node: for users, not needed to read it again."""
+    if any(token.span is None for token in tree.tokens):
+        return {}
+    masks, spans = tree.masks(), tree.spans()
+    return {node: {"tokens": indexes(masks[node]), "spans": [list(span) for span in spans[node]]} for node in masks}
 
 
 def tree_from_json(data: object) -> tuple[Tree | None, Graph]:
@@ -176,7 +184,10 @@ def _shown(value: object) -> str:
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
     """The trees of a file: an array, a single object, or objects one after another, on a line each or not."""
-    for line, data in _values(stream, reading):
+    for line, data in Values(stream, reading):
+        if data is None:  # stands for a line without words, see docs/parse.md
+            reading.empty()
+            continue
         tree, graph = tree_from_json(data)
         name = data.get("id") if isinstance(data, dict) else None
         name = name if isinstance(name, str) and bad_bytes(name) is None else None
@@ -188,65 +199,12 @@ def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
             yield tree
 
 
-def _values(stream: TextIO, reading: Reading) -> Iterator[tuple[int, object]]:
-    """Line and content of each value; after a broken one, reading goes on at the next line."""
-    decoder = json.JSONDecoder()
-    buffer, position, line, more = "", 0, 1, True
-    opened = closed = separated = False  # inside [ … ], after it, after a comma
-    while True:
-        start = position
-        while position < len(buffer) and buffer[position] in _SPACE:
-            position += 1
-        line += buffer.count("\n", start, position)
-        if position >= len(buffer) or (more and len(buffer) - position < CHUNK // 4):
-            chunk = stream.read(CHUNK)
-            more = bool(chunk)
-            buffer, position = buffer[position:] + chunk, 0
-            if chunk:
-                continue
-            if not buffer:
-                break
-        mark = buffer[position]
-        if mark == "[" and not opened and not closed:
-            opened, position = True, position + 1
-            continue
-        if opened and mark in ",]":
-            closed, separated, position = mark == "]", mark == ",", position + 1
-            opened = not closed
-            continue
-        try:
-            value, end = decoder.raw_decode(buffer, position)
-        except (ValueError, RecursionError) as error:
-            if more and len(buffer) < LONGEST:
-                chunk = stream.read(max(CHUNK, len(buffer)))
-                more = bool(chunk)
-                buffer, position = buffer[position:] + chunk, 0
-                if chunk:
-                    continue
-            what = "it is nested too deeply" if isinstance(error, RecursionError) else str(error).partition(":")[0]
-            cut_off = isinstance(error, json.JSONDecodeError) and error.pos >= len(buffer.rstrip()) - 1
-            reading.skip(f"this is not JSON: {what}{' (the file may be cut off)' if cut_off else ''}", line)
-            further = buffer.find("\n", position)
-            line, position = line + 1, len(buffer) if further < 0 else further + 1
-            continue
-        damaged = bad_bytes(buffer[position:end], line)
-        if damaged is not None:
-            reading.skip(damaged.message, damaged.line)
-        else:
-            yield line, value
-        line += buffer.count("\n", position, end)
-        position, separated = end, False
-    if opened:
-        reading.problem("the array is not closed: the file may be cut off", line)
-    elif separated:
-        reading.problem("a comma stands after the last tree", line)
-
-
-def write(trees: Iterable[Tree], report: Report, array: bool = False) -> Iterator[str]:
-    """One object a line, which holds everything; as an `array`, with brackets around and commas between."""
+def write(trees: Iterable[Tree | None], report: Report, array: bool = False) -> Iterator[str]:
+    """One object a line, which holds everything, or `null`; as an `array`, with brackets around and commas between."""
     between = "[\n" if array else ""
     for tree in trees:
-        yield between + json.dumps(tree_to_json(tree), ensure_ascii=False)
+        data = None if tree is None else tree_to_json(tree)
+        yield between + json.dumps(data, ensure_ascii=False)
         between = ",\n" if array else "\n"
     if array:
         yield "[]\n" if between == "[\n" else "\n]\n"
