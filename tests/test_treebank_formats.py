@@ -73,6 +73,12 @@ def test_export_words_like_control_lines(tmp_path: Path) -> None:
     assert tree.words == ["#BOS", "#EOS", "#500"]
 
 
+def test_export_nodes_in_any_order(tmp_path: Path) -> None:
+    rows = "a\tT\t--\t--\t501\nb\tT\t--\t--\t500\n#501\tX\t--\t--\t0\n#500\tY\t--\t--\t501"
+    (tree,) = read(tmp_path, f"#BOS 1\n{rows}\n#EOS 1\n", "export")
+    assert str(tree) == "(ROOT (X (T 0=a) (Y (T 1=b))))"
+
+
 def test_export_encoding(tmp_path: Path) -> None:
     text = "#BOS 1\nMädchen\tNN\t--\t--\t0\n#EOS 1\n".encode("latin-1")
     with pytest.raises(TreebankError, match=r"file:2: sentence 1: bytes .*0xe4.*--encoding"):
@@ -212,7 +218,8 @@ PENN = """*x*x*x* a header
 
 def test_penn_brackets(tmp_path: Path) -> None:
     """Trees over many lines or two on one, traces, function tags, gapping, escapes: all as they stand."""
-    trees = read(tmp_path, PENN, "bracket")
+    trees, _, report = problems(tmp_path, PENN, "bracket")
+    assert report.messages() == ["not kept from bracket: lines of comment (1)"]
     assert [tree.root.label for tree in trees] == ["ROOT", "TOP", "TOP"]
     assert trees[0].words == ["Mr.", "O'Neill", "said", "0", "*T*-1", "1\\/2", "\\*", "."]
     assert [node.label for node in trees[0].preorder()] == ["ROOT", "S", "NP-SBJ-1", "VP=2", "SBAR", "S"]
@@ -231,6 +238,11 @@ def test_penn_helsinki(tmp_path: Path) -> None:
     assert (report.empty, list(report.unread["bracket"])) == (1, ["lines of comment"])
     written = "".join(format_trees(trees, "bracket", report, lemmas=True))
     assert written.splitlines()[0] == "( (IP-MAT (N-N hundur-hundur) (NP *T*-1) (, ---)) (ID A,1.2))"
+
+
+def test_id_is_a_word_elsewhere(tmp_path: Path) -> None:
+    (tree,) = read(tmp_path, "(S (X y) (ID 3))", "bracket")
+    assert (tree.tags, tree.id) == (["X", "ID"], None)
 
 
 def test_bracket_that_does_not_close(tmp_path: Path) -> None:
@@ -252,6 +264,7 @@ def test_bracket_that_does_not_close(tmp_path: Path) -> None:
         ("(S (X y)))", r"'\)' stands outside a tree"),
         ("( (S (X y) (NP )))", "the phrase NP has no words"),
         ("( (S ( (X y))))", "has no label"),
+        ("( (S (X y)) (ID 1) (ID 2))", "two ids, 1 and 2"),
     ],
 )
 def test_bracket_defects(tmp_path: Path, text: str, message: str) -> None:

@@ -122,6 +122,7 @@ class _Sentence:
     def add_words(self, element: Element, parent: Node, edge: str | None) -> None:
         """A word, or several under a node MWU."""
         attributes = element.attributes
+        self.unread += [f"<{child.tag}> in words" for child in element.children]
         try:
             begin, end = int(attributes.get("begin", "")), int(attributes.get("end", ""))
         except ValueError:
@@ -188,6 +189,8 @@ class _Sentence:
                     key = f"metadata.{values.get('type', 'text')}.{values.get('name', '')}"
                     root.features[key] = values.get("value", "")
             elif part.tag not in ("node", "sentence"):
+                if part.children or part.text.strip():
+                    self.unread.append(f"the content of <{part.tag}>")
                 root.features.update({f"{part.tag}.{key}": value for key, value in part.attributes.items()})
             elif part.tag == "sentence":
                 others = {key: value for key, value in part.attributes.items() if key != "sentid"}

@@ -38,6 +38,7 @@ def read(stream: Iterable[str], reading: Reading, lemmas: bool = False) -> Itera
             except BracketError as error:
                 place = line + text.count("\n", 0, error.offset)
                 damaged = bad_bytes(text, line)
+                reading.sentence(parser.id, line)
                 reading.accept([*([damaged] if damaged else []), Defect(str(error), place)], parser.id)
                 break
             if root is None:
@@ -63,9 +64,11 @@ class _Sentence:
         self.tokens: list[Token] = []
         self.id: str | None = None
 
-    def add_leaf(self, tag: str, leaf: str, depth: int) -> int | None:
-        """A word; the sentence id is none."""
-        if tag == ID and depth == 1 and self.id is None:
+    def add_leaf(self, tag: str, leaf: str, above: list[Node]) -> int | None:
+        """A word; the sentence id, in the outer bracket, is none."""
+        if tag == ID and len(above) == 1 and above[0].label in ("", ROOT):
+            if self.id is not None:
+                raise ValueError(f"the sentence has two ids, {self.id} and {leaf}")
             self.id = unescape(leaf)
             return None
         if not tag:
@@ -81,8 +84,6 @@ class _Sentence:
         tree = Tree(self.tokens, root, self.id)
         if not root.label:
             root.label = ROOT
-        elif self.id is not None and root.label != ROOT:  # an ordinary node that happens to be called ID
-            defects.append(Defect(f"(ID {self.id}) stands inside {root.label}, not in the outer bracket", line))
         if any(not node.label for node in tree.preorder()):
             defects.append(Defect("a bracket inside the tree has no label: one may be missing before it", line))
         if self.id is not None:

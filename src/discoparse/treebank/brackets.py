@@ -84,9 +84,8 @@ def pieces(text: str) -> Iterator[re.Match[str]]:
     return _PIECE.finditer(text)
 
 
-# Called with the tag, the text of a leaf and the number of brackets around both: the token index, None to
-# drop it.
-AddLeaf = Callable[[str, str, int], "int | None"]
+# Called with the tag and the text of a leaf and the nodes above, top first: the token index, or None to drop the leaf.
+AddLeaf = Callable[[str, str, list[Node]], "int | None"]
 
 
 def parse_brackets(found: Iterator[re.Match[str]], add_leaf: AddLeaf) -> tuple[Node | None, list[str]]:
@@ -107,7 +106,7 @@ def parse_brackets(found: Iterator[re.Match[str]], add_leaf: AddLeaf) -> tuple[N
             if preterminal.children:
                 raise BracketError(f"the word {leaf!r} must stand alone under a part-of-speech tag", match.start())
             try:
-                index = add_leaf(preterminal.label, leaf, len(stack))
+                index = add_leaf(preterminal.label, leaf, stack)
             except ValueError as error:
                 raise BracketError(str(error), match.start()) from None
             if not stack:

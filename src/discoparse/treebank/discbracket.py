@@ -21,7 +21,7 @@ def parse_tree(line: str) -> Tree:
     text, tab, rest = line.rstrip("\r\n").partition("\t")
     leaves: dict[int, Token] = {}
 
-    def add_leaf(tag: str, leaf: str, depth: int) -> int:
+    def add_leaf(tag: str, leaf: str, above: list[Node]) -> int:
         number, equals, word = leaf.partition("=")
         if not equals or not number.isascii() or not number.isdigit() or len(number) > 9:
             raise ValueError(f"leaf {leaf!r} is not of the form index=word")

@@ -157,17 +157,21 @@ def _is_number(text: str) -> bool:
 def _node_section(rows: list[_Row]) -> int:
     """Where the rows of nodes begin: a word may look like `#500` too.
 
-    Nodes come last, numbered upwards from 500; rows at the end that no row has as parent are words.
+    Nodes come last, numbered upwards from 500. Before those, rows with further numbers are nodes if some row has
+    them as parent: not all files are sorted. When no row has any of them as parent, all are words.
     """
-    start, previous = len(rows), 10**9
-    while start:
-        match = _NODE.match(rows[start - 1].fields[0])
-        if match is None or not 500 <= int(match.group(1)) < previous:
-            break
-        previous = int(match.group(1))
-        start -= 1
     parents = {int(row.fields[5]) for row in rows}
-    numbers = {int(row.fields[0][1:]) for row in rows[start:]}
+    numbers: set[int] = set()
+    previous = 10**9
+    for start in range(len(rows), 0, -1):
+        match = _NODE.match(rows[start - 1].fields[0])
+        number = int(match.group(1)) if match else 0
+        if number < 500 or number in numbers or not (number < previous or number in parents):
+            break
+        numbers.add(number)
+        previous = number if number < previous else 0
+    else:
+        start = 0
     return start if parents & numbers else len(rows)
 
 

@@ -79,19 +79,25 @@ class Sentences:
         for line, text, complete in _sections(self.stream, self.tag, self.frame):
             damaged = bad_bytes(text, line)
             if damaged is not None:
-                self.reading.skip(damaged.message, damaged.line, _id_in(text))
+                self.reject(damaged.message, line, damaged.line, text)
             elif not complete:
                 message = f"<{self.tag}> is not closed by </{self.tag}>: the file may be cut off"
-                self.reading.skip(message, line, _id_in(text))
+                self.reject(message, line, line, text)
             else:
                 try:
                     element = parse_element(text, line)
                 except expat.ExpatError as error:
                     message = f"the XML is not well-formed ({expat.ErrorString(error.code)})"
-                    self.reading.skip(message, line + error.lineno - 1, _id_in(text))
+                    self.reject(message, line, line + error.lineno - 1, text)
                 else:
                     yield element
         self.frame.close()
+
+    def reject(self, message: str, start: int, line: int | None, text: str) -> None:
+        """Tell of a sentence that cannot be parsed: where it starts, and in which line the problem is."""
+        name = _id_in(text)
+        self.reading.sentence(name, start)
+        self.reading.skip(message, line, name)
 
 
 def _id_in(text: str) -> str | None:

@@ -1,0 +1,105 @@
+"""JSON values from a stream, one at a time: an array's, or any number that stand one after another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TextIO
+
+from discoparse.treebank.report import Reading, bad_bytes
+
+CHUNK = 1 << 18  # characters read at a time
+LONGEST = 1 << 25  # characters after which a value that does not end is given up
+_SPACE = " \t\r\n"
+_DECODER = json.JSONDecoder()
+
+
+class Values:
+    """Line and content of each value; after a broken one, reading goes on at the next line that begins with `{`."""
+
+    def __init__(self, stream: TextIO, reading: Reading) -> None:
+        self.stream, self.reading = stream, reading
+        self.buffer, self.position, self.line = "", 0, 1
+        self.at_end = False
+
+    def fill(self, size: int = CHUNK) -> bool:
+        """Forget what was read, and read on; whether there was more."""
+        chunk = self.stream.read(size)
+        self.at_end = not chunk
+        self.buffer, self.position = self.buffer[self.position :] + chunk, 0
+        return not self.at_end
+
+    def move(self, position: int) -> None:
+        """Go forward, counting lines."""
+        self.line += self.buffer.count("\n", self.position, position)
+        self.position = position
+
+    def next_mark(self) -> str:
+        """The next character that is no space, not yet taken; none at the end."""
+        while True:
+            position = self.position
+            while position < len(self.buffer) and self.buffer[position] in _SPACE:
+                position += 1
+            self.move(position)
+            if position < len(self.buffer):
+                return self.buffer[position]
+            if not self.fill():
+                return ""
+
+    def __iter__(self) -> Iterator[tuple[int, object]]:
+        opened = closed = comma = False  # inside [ … ], after it, after a comma
+        while mark := self.next_mark():
+            if mark == "[" and not opened and not closed:
+                opened = True
+                self.position += 1
+            elif opened and mark in ",]":
+                opened, closed, comma = mark == ",", mark == "]", mark == ","
+                self.position += 1
+            else:
+                comma = False
+                yield from self.value()
+        if opened:
+            self.reading.problem("the array is not closed: the file may be cut off", self.line)
+        elif comma:
+            self.reading.problem("a comma stands after the last tree", self.line)
+
+    def value(self) -> Iterator[tuple[int, object]]:
+        """The value that begins here, or none when it is broken."""
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self.buffer, self.position)
+                break
+            except RecursionError:
+                self.give_up("it is nested too deeply")
+                return
+            except ValueError as error:
+                incomplete = self.is_incomplete(error)
+                if not incomplete or len(self.buffer) > LONGEST or not self.fill(max(CHUNK, len(self.buffer))):
+                    hint = " (the file may be cut off)" if incomplete else ""
+                    self.give_up(str(error).partition(": line")[0] + hint)
+                    return
+        text, line = self.buffer[self.position : end], self.line
+        self.move(end)
+        damaged = bad_bytes(text, line)
+        if damaged is None:
+            yield line, value
+        else:
+            self.reading.sentence(None, line)
+            self.reading.skip(damaged.message, damaged.line)
+
+    def is_incomplete(self, error: ValueError) -> bool:
+        """Whether more text could make sense of it: a string without an end, or an error at the very end."""
+        if not isinstance(error, json.JSONDecodeError):
+            return False
+        return error.msg.startswith("Unterminated") or error.pos >= len(self.buffer.rstrip(_SPACE)) - 8
+
+    def give_up(self, why: str) -> None:
+        """Report the value, and go to the next line that begins one."""
+        self.reading.sentence(None, self.line)
+        self.reading.skip(f"this is not JSON: {why}", self.line)
+        while (found := self.buffer.find("\n{", self.position)) < 0:
+            self.move(max(self.position, len(self.buffer) - 1))  # the last character may be the line's end
+            if not self.fill():
+                self.move(len(self.buffer))
+                return
+        self.move(found + 1)
