@@ -14,6 +14,16 @@ from discoparse.errors import UsageError
 
 ORACLES = ("static", "dynamic", "complete")
 
+_BOUNDS: dict[str, tuple[float, float]] = {
+    **dict.fromkeys(("word_size", "character_size", "character_hidden", "hidden", "scorer_hidden"), (1, 1 << 16)),
+    **dict.fromkeys(("layers", "evaluate_every", "min_frequency", "batch_tokens", "most_batch_tokens"), (1, 1 << 30)),
+    **dict.fromkeys(("epochs", "updates", "warmup_steps"), (0, 1 << 40)),
+    **dict.fromkeys(("unk_probability", "unk_share", "exploration", "final_rate", "average_decay"), (0, 1)),
+    **dict.fromkeys(("dropout_tagger", "dropout_scorer", "dropout_embedding", "dropout_hidden"), (0, 0.99)),
+    "dropout_scorer_hidden": (0, 0.99),
+    **dict.fromkeys(("learning_rate", "decay", "clip_norm", "gradient_noise", "weight_decay"), (0, 1e6)),
+}
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -43,6 +53,7 @@ class Recipe:
     # Oracle and exploration
     oracle: str = "dynamic"
     optimal_set: bool = False  # reward the whole set of optimal actions instead of the preferred one
+    late: bool = False  # complete: prefer to shift, so that nothing is joined before its constituent ends
     exploration: float = 0.15  # probability of exploring
     explore_whole_batches: bool = False  # explore batches when they are due, instead of sentences before each epoch
 
@@ -92,6 +103,11 @@ class Recipe:
             raise UsageError(f"unknown oracle {self.oracle!r}: choose one of {', '.join(ORACLES)}")
         if self.optimizer not in ("asgd", "adamw"):
             raise UsageError(f"unknown optimizer {self.optimizer!r}: choose asgd or adamw")
+        if not self.epochs and not self.updates:
+            raise UsageError("a recipe needs a number of epochs, or of updates to make")
+        for name, (least, most) in _BOUNDS.items():
+            if not least <= getattr(self, name) <= most:
+                raise UsageError(f"{name} = {getattr(self, name)} is not between {least} and {most}")
         return self
 
     def describe(self) -> str:

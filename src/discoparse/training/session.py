@@ -71,9 +71,10 @@ def train(
     for what, trees in (("training", train_trees), ("development", dev_trees)):
         if not trees:
             raise DiscoparseError(f"the {what} treebank has no trees: there is nothing to work with")
-    session = Session(
-        recipe, train_trees, dev_trees, output, torch.device(device), seed, info or ModelInfo(output.name)
-    )
+    device = torch.device(device)
+    if device.type == "cuda":
+        torch.set_float32_matmul_precision("high")  # TF32, as cuDNN does by default
+    session = Session(recipe, train_trees, dev_trees, output, device, seed, info or ModelInfo(output.name))
     clock = Clock(minutes, started)
     if checkpoint is not None:
         session.resume(checkpoint, clock)

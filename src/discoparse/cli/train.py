@@ -1,0 +1,164 @@
+"""`discoparse train`: train a parser on treebanks, with live progress; it can be interrupted and resumed."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from pathlib import Path
+
+import click
+
+from discoparse.cli.options import ReadingOptions, reading_options
+from discoparse.errors import DiscoparseError, UsageError
+from discoparse.training.recipe import ORACLES, RECIPES, Recipe
+from discoparse.tree import Tree
+
+_SEVERAL = ("--train", "--dev")  # options that take several values: --train a b is --train a --train b
+
+
+class TrainCommand(click.Command):
+    """A command whose options for treebanks take one file or several."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, _spread(args))
+
+
+def _spread(args: list[str]) -> list[str]:
+    """Repeat an option for each of its values.
+
+    >>> _spread(["--train", "a", "b", "--dev", "c"])
+    ['--train', 'a', '--train', 'b', '--dev', 'c']
+    """
+    spread: list[str] = []
+    option = ""
+    for argument in args:
+        if argument == "-" or not argument.startswith("-"):
+            if option and spread[-1] != option:
+                spread.append(option)
+        else:
+            option = argument if argument in _SEVERAL else ""
+        spread.append(argument)
+    return spread
+
+
+@click.command(cls=TrainCommand)
+@click.option("--train", "train_files", multiple=True, metavar="FILE [FILE …]", help="Treebanks to train on.")
+@click.option("--dev", "dev_files", multiple=True, metavar="FILE [FILE …]", help="Treebanks to choose the best by.")
+@click.option("--output", type=click.Path(path_type=Path), help="Directory for model, state, log and curves.")
+@click.option("--recipe", "recipe_name", type=click.Choice(list(RECIPES)), default="fast", show_default=True)
+@click.option("--oracle", type=click.Choice(ORACLES), help="The oracle to learn from [the recipe's].")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Change one value of the recipe.")
+@click.option("--show-recipe", is_flag=True, help="Print the recipe with all changes, and stop.")
+@click.option("--epochs", type=click.IntRange(min=1), help="Epochs to train [the recipe's].")
+@click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Stop after so many minutes in all.")
+@click.option("--resume", is_flag=True, help="Go on with the training in --output, if there is one.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@click.option("--threads", type=click.IntRange(min=1), help="Processor cores to use [all].")
+@click.option("--language", metavar="CODE", help="ISO 639-1 code of the language, by which raw text is split.")
+@click.option("--name", help="Name of the model [that of --output].")
+@click.option("--licence", help="Licence of the model, for its card.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+@click.option("--json", "as_json", is_flag=True, help="Print the final scores as JSON.")
+@reading_options
+def command(
+    train_files: tuple[str, ...],
+    dev_files: tuple[str, ...],
+    output: Path | None,
+    recipe_name: str,
+    oracle: str | None,
+    settings: tuple[str, ...],
+    show_recipe: bool,
+    epochs: int | None,
+    minutes: float | None,
+    resume: bool,
+    seed: int,
+    device: str,
+    threads: int | None,
+    language: str | None,
+    name: str | None,
+    licence: str | None,
+    quiet: bool,
+    as_json: bool,
+    reading: ReadingOptions,
+) -> None:
+    """Train a parser.
+
+    --output gets the best model so far (model), the state to continue from (latest), a record of every epoch
+    and evaluation (log.jsonl) and a picture of it (curves.svg). Ctrl-C stops the training and loses nothing: --resume
+    goes on.
+    """
+    started = time.monotonic()
+    recipe = _recipe(recipe_name, oracle, epochs, settings)
+    if show_recipe:
+        click.echo(recipe.describe())
+        return
+    if not train_files or not dev_files or output is None:
+        raise click.UsageError("training needs --train, --dev and --output")
+
+    import torch
+
+    from discoparse.device import choose_device
+    from discoparse.model_info import ModelInfo
+    from discoparse.training.session import train
+
+    chosen = choose_device(device)
+    if threads is not None:
+        torch.set_num_threads(threads)
+    info = ModelInfo(name or output.resolve().name, language, _treebank_names(train_files), licence)
+    outcome = train(
+        recipe,
+        _read(reading, train_files),
+        _read(reading, dev_files),
+        output,
+        device=chosen,
+        seed=seed,
+        minutes=minutes,
+        resume=resume,
+        info=info,
+        show_progress=not quiet,
+        started=started,
+    )
+    if not outcome.finished:
+        raise click.exceptions.Abort
+    assert outcome.best is not None
+    if as_json:
+        click.echo(json.dumps({**outcome.best, "total_seconds": outcome.seconds}, indent=2))
+    else:
+        scores = outcome.best
+        click.echo(
+            f"F1 {scores['f1']:.2f}, disc. F1 {scores['disc_f1']:.2f}, POS {scores['pos']:.2f} "
+            f"(epoch {scores['epoch']:g}, {outcome.seconds / 60:.1f} minutes): {output / 'model'}"
+        )
+
+
+def _recipe(name: str, oracle: str | None, epochs: int | None, settings: tuple[str, ...]) -> Recipe:
+    """The recipe with the options that change it; --set has the last word."""
+    recipe = RECIPES[name]
+    if oracle is not None:
+        recipe = dataclasses.replace(recipe, oracle=oracle)
+    if epochs is not None:
+        recipe = dataclasses.replace(recipe, epochs=epochs)
+    return recipe.override(list(settings))
+
+
+def _read(reading: ReadingOptions, paths: tuple[str, ...]) -> list[Tree]:
+    trees: list[Tree] = []
+    for path in paths:
+        found = list(reading.trees(path))
+        if not found:
+            raise DiscoparseError(f"{path}: no trees in it, nothing to train on or to evaluate with")
+        trees += found
+    return trees
+
+
+def _treebank_names(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Enough of each path to know the treebank by: the file and the folder it is in.
+
+    >>> _treebank_names(("/home/me/treebanks/nl/train.export",))
+    ('nl/train.export',)
+    """
+    if "-" in paths and len(paths) > 1:
+        raise UsageError("standard input (-) cannot be mixed with files")
+    return tuple("/".join(Path(path).parts[-2:]) for path in paths)
