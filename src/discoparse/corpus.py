@@ -139,7 +139,7 @@ class DecisionStore:
 
     @classmethod
     def of_oracle(
-        cls, corpus: Corpus, complete: bool, single: bool, batch_tokens: int = 8192
+        cls, corpus: Corpus, *, complete: bool, single: bool, late: bool = False, batch_tokens: int = 8192
     ) -> DecisionStore:
         """What the oracle does on its own, from the first step to the last."""
         rows: dict[int, Rows] = {}
@@ -149,7 +149,7 @@ class DecisionStore:
             width = int(corpus.lengths[chosen].max())
             machine = Lockstep(corpus.device_lengths[index], width)
             oracle = LockstepOracle(corpus.gold_batch(chosen, index, width), machine)
-            trace = run_with_oracle(machine, oracle, complete=complete, single=single)
+            trace = run_with_oracle(machine, oracle, complete=complete, single=single, late=late)
             decisions = decisions_of(trace, machine.length)
             rows.update(split_decisions(decisions, chosen, corpus.lengths[chosen], width))
         return cls([rows[k] for k in range(len(corpus))], corpus.device)

@@ -203,9 +203,12 @@ class LockstepOracle:
         shift = (machine.position == upcoming) & waiting
         return combine & machine.memory | shift
 
-    def preferred(self, optimal: Tensor) -> Tensor:
-        """One of the optimal slots [B]: combine before shift, then the highest right index (Section 3.5)."""
-        rank = torch.where(self.machine.memory, self.right + 1, 0)
+    def preferred(self, optimal: Tensor, late: bool = False) -> Tensor:
+        """One of the optimal slots [B]: combine before shift, then the highest right index (Section 3.5).
+
+        With `late`, shift before combine: nothing is joined before its constituent ends.
+        """
+        rank = torch.where(self.machine.memory, self.right + 1, self.machine.width + 1 if late else 0)
         return torch.where(optimal, rank, -1).argmax(1)
 
     def advance(self, slot: Tensor) -> None:
@@ -266,12 +269,13 @@ def run_with_oracle(
     *,
     complete: bool = False,
     single: bool = True,
+    late: bool = False,
     stay: bool = False,
 ) -> Trace:
     """The same with an oracle beside it, which leads where there is no policy.
 
-    `complete` chooses the oracle's set, `single` reduces it to the preferred action of Section 3.5; with `stay` the
-    policy may choose among the optimal actions only.
+    `complete` chooses the oracle's set, `single` reduces it to the preferred action, early or `late`; with
+    `stay` the policy may choose among the optimal actions only.
     """
     steps = 2 * machine.width - 1
     focus, action = [machine.focus], [torch.zeros_like(machine.left)]
@@ -283,7 +287,7 @@ def run_with_oracle(
         upcoming.append(torch.where(machine.next < machine.length, machine.next, -1))
         best = oracle.optimal(complete)
         if single or policy is None:
-            preferred = oracle.preferred(best)
+            preferred = oracle.preferred(best, late)
         optimal.append(machine.position == preferred[:, None] if single else best)
         if t == steps - 1:
             break

@@ -71,8 +71,9 @@ class Trainer:
         self.chains = chains.spelled(device)
         self.complete = recipe.oracle == "complete"
         # The static derivation is the complete set's preferred path (Section 2.2, DESIGN of `oracle`).
+        self.late = self.complete and recipe.late
         single = not (self.complete and recipe.optimal_set)
-        self.static = DecisionStore.of_oracle(self.corpus, complete=True, single=single)
+        self.static = DecisionStore.of_oracle(self.corpus, complete=True, single=single, late=self.late)
         self.decisions = self.static
         self.explored: dict[int, Rows] = {}  # sentences that have other decisions in this epoch
         self.network = make_network(recipe, self.vocabulary).to(device).train()
@@ -155,7 +156,7 @@ class Trainer:
         oracle = LockstepOracle(Gold(*gold), machine)
         policy = ScoringPolicy(self.network.scorers, tokens, sample=True)
         trace = run_with_oracle(
-            machine, oracle, policy, complete=self.complete, single=not self.recipe.optimal_set, stay=stay
+            machine, oracle, policy, complete=self.complete, single=not self.recipe.optimal_set, late=self.late, stay=stay
         )
         return trace.tensors()
 
