@@ -22,7 +22,7 @@ from discoparse.decoding import constituents
 from discoparse.environment import environment, peak_memory
 from discoparse.errors import UsageError
 from discoparse.model import load_model
-from discoparse.parser import FormCache, Parser
+from discoparse.parser import Parser
 from discoparse.training.loop import Trainer
 from discoparse.training.recipe import RECIPES, Recipe
 from discoparse.tree import Node, Token, Tree
@@ -125,7 +125,7 @@ def measure_parsing(parser: Parser, sentences: Sequence[Words], repeats: int) ->
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
     for repeat in range(repeats + 1):
         for name, task in tasks.items():  # in turn, so that a slow spell of the machine hits all alike
-            _forget_forms(parser)
+            parser.clear_cache()
             spent = timed(task, device)
             if repeat:
                 seconds[name].append(spent)
@@ -175,11 +175,6 @@ def encode(parser: Parser, batches: Sequence[Batch]) -> None:
     """The encoder's forward pass alone."""
     for sentences, lengths in batches:
         parser.encode(sentences, lengths)
-
-
-def _forget_forms(parser: Parser) -> None:
-    """Start with an empty cache of word forms, and with the recordings that a new parser would not have."""
-    parser._forms = FormCache(parser.network, parser.vocabulary, parser.device)
 
 
 def labelled_yields(parser: Parser, sentences: Sequence[Words]) -> list[list[tuple[int, int]]]:

@@ -1,0 +1,74 @@
+"""`discoparse experiment`: the paper's tables and figures on any treebank."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from discoparse.cli.options import tell
+from discoparse.training.recipe import ORACLES, RECIPES
+
+
+def _oracles(ctx: click.Context, parameter: click.Parameter, value: str) -> list[str]:
+    """The comma-separated oracles, in the order of the tables."""
+    names = [name.strip() for name in value.split(",") if name.strip()]
+    for name in names:
+        if name not in ORACLES:
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(ORACLES)}")
+    if not names:
+        raise click.BadParameter(f"name at least one of {', '.join(ORACLES)}")
+    return [name for name in ORACLES if name in names]
+
+
+@click.command()
+@click.argument("treebank_dirs", nargs=-1, required=True, metavar="TREEBANK_DIR...")
+@click.option("--output", "-o", required=True, type=click.Path(file_okay=False), help="Where runs are kept.")
+@click.option("--recipe", type=click.Choice(list(RECIPES)), default="fast", show_default=True)
+@click.option("--oracles", callback=_oracles, default=",".join(ORACLES), show_default=True, metavar="LIST")
+@click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Trainings of each kind.")
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Change a setting of the recipe.")
+@click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Time for each training [no limit].")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Trainings at once.")
+@click.option(
+    "--stop-after",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="MINUTES",
+    help="Interrupt training after this time; the same command goes on.",
+)
+@click.option("--report-only", is_flag=True, help="Train nothing: report on the runs that are finished.")
+@click.option("--report", type=click.Path(dir_okay=False), help="The page to write [OUTPUT/report.md].")
+@click.option("--notes", type=click.Path(exists=True, dir_okay=False), help="Markdown to include [PAGE-notes.md].")
+def command(
+    treebank_dirs: tuple[str, ...],
+    output: str,
+    recipe: str,
+    oracles: list[str],
+    seeds: int,
+    device: str,
+    settings: tuple[str, ...],
+    minutes: float | None,
+    jobs: int,
+    stop_after: float | None,
+    report_only: bool,
+    report: str | None,
+    notes: str | None,
+) -> None:
+    """Reproduce the paper's tables and figures on treebanks.
+
+    Each TREEBANK_DIR holds train, dev and perhaps test, in any format. Every combination of oracle and seed is
+    trained; finished runs are kept, unfinished ones resumed. The report covers all finished runs in OUTPUT.
+    """
+    from discoparse.experiment.experiment import Plan, run_experiment
+
+    plan = None
+    if not report_only:
+        from discoparse.benchmark import chosen_device
+
+        chosen = chosen_device(device)
+        plan = Plan(recipe, oracles, seeds, settings, chosen, minutes, jobs, stop_after)
+    page = run_experiment(treebank_dirs, output, plan, report=report, notes=notes, progress=tell)
+    if page is None:
+        tell("not all runs are finished: run the same command again to go on, or --report-only for what there is")
+        sys.exit(1)

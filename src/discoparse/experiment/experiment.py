@@ -1,0 +1,101 @@
+"""A whole experiment: train what is missing, measure, report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discoparse.atomic import replace_file
+from discoparse.errors import DiscoparseError, UsageError
+from discoparse.experiment.measures import measure
+from discoparse.experiment.plan import Treebank, find_treebank, finished_runs, plan_runs
+from discoparse.experiment.report import write_report
+from discoparse.experiment.runs import Job, recipe_of, train_all
+from discoparse.experiment.speed import measure_speed, measured_speeds
+from discoparse.sealed import to_json
+from discoparse.training.recipe import ORACLES
+
+RESULTS, REPORT = "results.json", "report.md"
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the user wants to be trained."""
+
+    recipe: str = "fast"
+    oracles: Sequence[str] = ORACLES
+    seeds: int = 3
+    settings: Sequence[str] = ()
+    device: str = "cpu"
+    minutes: float | None = None  # for each training
+    jobs: int = 1  # trainings at once
+    stop_after: float | None = None  # minutes for all of them, this time
+
+
+def run_experiment(
+    directories: Sequence[str | Path],
+    output: str | Path,
+    plan: Plan | None,
+    *,
+    report: str | Path | None = None,
+    notes: str | Path | None = None,
+    progress: Progress = lambda message: None,
+) -> Path | None:
+    """Train what is unfinished (nothing if there is no plan) and write the report; its path.
+
+    None if training was stopped before all runs were finished: the same call goes on from there.
+    """
+    output = Path(output)
+    treebanks = [find_treebank(directory) for directory in directories]
+    if len({treebank.name for treebank in treebanks}) < len(treebanks):
+        raise UsageError("two of the treebanks have the same name: rename one of the directories")
+    if plan is not None and not train_all(_jobs(treebanks, output, plan), plan.jobs, plan.stop_after, progress):
+        return None
+    figures = [_figures(treebank, output / treebank.name, plan is not None, progress) for treebank in treebanks]
+    page = Path(report) if report else output / REPORT
+    write_report(page, figures, read_notes(page, notes))
+    progress(f"the report is {page}")
+    return page
+
+
+def _jobs(treebanks: Sequence[Treebank], output: Path, plan: Plan) -> list[Job]:
+    threads = max(1, (os.cpu_count() or 1) // plan.jobs)
+    return [
+        Job(
+            treebank,
+            run,
+            recipe_of(run, plan.settings),
+            output / treebank.name / run.name,
+            plan.device,
+            plan.minutes,
+            threads,
+            plan.jobs,
+            show_progress=plan.jobs == 1,
+        )
+        for treebank in treebanks
+        for run in plan_runs(plan.recipe, plan.oracles, plan.seeds)
+    ]
+
+
+def _figures(treebank: Treebank, folder: Path, measure_rates: bool, progress: Progress) -> dict[str, Any]:
+    """Everything that is known about a treebank's runs, also kept as JSON."""
+    runs = finished_runs(folder, ORACLES)
+    if not runs:
+        raise DiscoparseError(f"{folder}: no finished run; leave out --report-only to train")
+    if measure_rates:
+        measure_speed(treebank, runs, folder, progress)
+    figures = {**measure(treebank, runs, progress), "speed": measured_speeds(folder)}
+    replace_file(folder / RESULTS, to_json(figures, compact=True))
+    return figures
+
+
+def read_notes(page: Path, notes: str | Path | None) -> str | None:
+    """Hand-written text for the report: the file given, or `results-notes.md` beside `results.md`."""
+    path = Path(notes) if notes else page.with_name(f"{page.stem}-notes.md")
+    if notes is None and not path.exists():
+        return None
+    return path.read_text(encoding="utf-8")

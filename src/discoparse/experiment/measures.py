@@ -1,0 +1,214 @@
+"""The figures of one treebank, from the predictions of its finished runs: everything that the report shows."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from discoparse.constituents import tree_constituents
+from discoparse.derivations import SYSTEMS, memory_sizes, structural_length, summary
+from discoparse.evaluation import Result, evaluate
+from discoparse.evaluation.breakdown import break_down
+from discoparse.evaluation.result import Counts, Scores
+from discoparse.evaluation.significance import compare_results
+from discoparse.experiment.plan import FinishedRun, Treebank
+from discoparse.experiment.tables import Spread
+from discoparse.statistics import Statistics
+from discoparse.tree import Tree
+from discoparse.treebank import read_trees
+
+SCORES = ("f1", "precision", "recall", "disc_f1", "disc_precision", "disc_recall", "pos")
+BREAKDOWNS = ("gap-degree", "constituent-length", "label")
+_LIMITS = (7, 11)  # sizes of the memory that the paper reports shares for
+Progress = Callable[[str], None]
+Groups = dict[tuple[str, str], list[FinishedRun]]  # by recipe and oracle
+
+
+def measure(treebank: Treebank, runs: Sequence[FinishedRun], progress: Progress) -> dict[str, Any]:
+    """All figures, ready to be written as JSON."""
+    groups: Groups = {}
+    for run in runs:
+        groups.setdefault((run.run.recipe, run.run.oracle), []).append(run)
+    progress(f"{treebank.name}: counting transitions")
+    dev = treebank.trees("dev")
+    figures: dict[str, Any] = {
+        "treebank": treebank.name,
+        "sizes": {part: _size(treebank.trees(part)) for part in treebank.parts},
+        "transitions": transitions(dev),
+        "memory": [{"recipe": None, "oracle": "gold derivation", **memory(gold_memory(dev))}],
+        "runs": [_about(run) for run in runs],
+        "curves": [{**run.metrics["run"], "points": run.metrics["curve"]} for run in runs],
+    }
+    figures["memory"] += [_memory_row(key, members) for key, members in groups.items()]
+    for part in ("dev", "test"):
+        if part in treebank.parts:
+            gold = dev if part == "dev" else treebank.trees(part)
+            progress(f"{treebank.name}: scoring {len(runs)} runs on {part}")
+            figures[part] = score(gold, {key: _there(members, part) for key, members in groups.items()}, part)
+    return figures
+
+
+def _there(runs: Sequence[FinishedRun], part: str) -> list[FinishedRun]:
+    """Runs with predictions for a part: a test set may have come later than the runs."""
+    return [run for run in runs if run.predictions(part).exists()]
+
+
+def _size(trees: Sequence[Tree]) -> dict[str, int]:
+    statistics = Statistics()
+    for tree in trees:
+        statistics.add(tree)
+    return {
+        "sentences": len(trees),
+        "tokens": sum(map(len, trees)),
+        "discontinuous_trees": statistics.discontinuous_trees,
+        "longest": max(map(len, trees)),
+    }
+
+
+def _about(run: FinishedRun) -> dict[str, Any]:
+    """How a run was made."""
+    kept = ("minutes", "limit_minutes", "epochs", "training_sentences_per_second", "trainings_at_once")
+    return {**run.metrics["run"], **{name: run.metrics[name] for name in (*kept, "environment", "settings")}}
+
+
+# -- scores ------------------------------------------------------------------------------------------------------
+
+
+def score(gold: Sequence[Tree], groups: Groups, part: str) -> dict[str, Any]:
+    """Scores of every group of runs, tests between their oracles, and breakdowns."""
+    results = {
+        key: [evaluate(gold, read_trees(run.predictions(part))) for run in members]
+        for key, members in groups.items()
+        if members
+    }
+    systems = []
+    for (recipe, oracle), members in results.items():
+        values = [scores_of(result.all) for result in members]
+        systems.append(
+            {
+                "recipe": recipe,
+                "oracle": oracle,
+                "seeds": [run.run.seed for run in groups[recipe, oracle]],
+                "scores": {name: spread([value[name] for value in values]) for name in SCORES},
+            }
+        )
+    return {
+        "systems": systems,
+        "tests": significance(results),
+        "breakdowns": {by: breakdown(results, by) for by in BREAKDOWNS},
+    }
+
+
+def scores_of(scores: Scores) -> dict[str, float | None]:
+    """The figures of Table 7 under short names; F1 is 0 where nothing matches, so that means can be taken."""
+    disc = scores.disc
+    return {
+        "f1": scores.f1 or 0.0,
+        "precision": scores.precision,
+        "recall": scores.recall,
+        "disc_f1": (disc.f1 or 0.0) if disc.gold or disc.predicted else None,
+        "disc_precision": disc.precision,
+        "disc_recall": disc.recall,
+        "pos": scores.pos_accuracy,
+    }
+
+
+def spread(values: Sequence[float | None]) -> dict[str, Any]:
+    """Values with their mean and standard deviation."""
+    whole = Spread.of(values)
+    return {
+        "mean": None if whole is None else whole.mean,
+        "sd": None if whole is None else whole.deviation,
+        "values": list(values),
+    }
+
+
+def significance(results: dict[tuple[str, str], list[Result]]) -> list[dict[str, Any]]:
+    """Paired tests between the oracles of a recipe, a sentence's counts summed over seeds."""
+    tests = []
+    for (first, before), (second, after) in itertools.combinations(results.items(), 2):
+        if first[0] == second[0]:
+            seeds = min(len(before), len(after))
+            for test in compare_results(pooled(before[:seeds]), pooled(after[:seeds])):
+                facts = {"recipe": first[0], "first_oracle": first[1], "second_oracle": second[1], "seeds": seeds}
+                tests.append({**facts, **test.as_dict()})
+    return tests
+
+
+def pooled(results: Sequence[Result]) -> Result:
+    """The predictions of several seeds as one: each sentence with the sum of its counts.
+
+    So a sentence stays the unit of the tests: predictions of one sentence by several seeds are no independent
+    observations.
+    """
+    sentences = []
+    for rows in zip(*(result.sentences for result in results), strict=True):
+        counts = Counts._make(np.sum([row.counts for row in rows], axis=0).tolist())
+        sentences.append(rows[0]._replace(counts=counts))
+    return Result(sentences, results[0].parameters)
+
+
+def breakdown(results: dict[tuple[str, str], list[Result]], by: str) -> list[dict[str, Any]]:
+    """Scores of each group of constituents, counts summed over seeds; `gold` is of one seed."""
+    rows = []
+    for (recipe, oracle), members in results.items():
+        every = Result([sentence for result in members for sentence in result.sentences], members[0].parameters)
+        for group in break_down(every, by):
+            facts = {name: group.as_dict()[name] for name in ("group", "precision", "recall", "f1")}
+            rows.append({"recipe": recipe, "oracle": oracle, "gold": group.gold // len(members), **facts})
+    return rows
+
+
+# -- derivations -------------------------------------------------------------------------------------------------
+
+
+def transitions(trees: Iterable[Tree]) -> dict[str, Any]:
+    """Structural transitions of every sentence in every system: `points` are [tokens, set, swap, gap].
+
+    Labelling steps are left out: only the set-based system has steps for them, one for each structural transition.
+    """
+    points = []
+    for tree in trees:
+        gold = tree_constituents(tree)
+        points.append([len(tree), *(structural_length(derive(gold)) for derive in SYSTEMS.values())])
+    table = np.array(points)
+    shortest = 2 * table[:, 0] - 1
+    return {
+        "systems": {
+            name: {
+                "per_token": float(table[:, k].sum() / table[:, 0].sum()),
+                "longest": int(table[:, k].max()),
+                "worst_ratio": float((table[:, k] / shortest).max()),
+                "shortest_share": float((table[:, k] == shortest).mean()),
+            }
+            for k, name in enumerate(SYSTEMS, 1)
+        },
+        "columns": ["tokens", *SYSTEMS],
+        "points": points,
+    }
+
+
+def gold_memory(trees: Iterable[Tree]) -> Counter[int]:
+    """|S| over the configurations of the static derivations."""
+    counts: Counter[int] = Counter()
+    for tree in trees:
+        counts.update(memory_sizes(SYSTEMS["set"](tree_constituents(tree))))
+    return counts
+
+
+def memory(counts: Counter[int]) -> dict[str, Any]:
+    """The distribution of |S|: its summary, the shares that the paper reports, and all of it."""
+    total = max(1, counts.total())
+    shares = {f"at_most_{most}": sum(n for s, n in counts.items() if s <= most) / total for most in _LIMITS}
+    return {**summary(counts), **shares, "distribution": [[s, counts[s]] for s in sorted(counts)]}
+
+
+def _memory_row(key: tuple[str, str], runs: Sequence[FinishedRun]) -> dict[str, Any]:
+    counts: Counter[int] = Counter()
+    for run in runs:
+        counts.update(dict(run.metrics["memory"]))
+    return {"recipe": key[0], "oracle": key[1], **memory(counts)}

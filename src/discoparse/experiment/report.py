@@ -1,0 +1,137 @@
+"""The report: one Markdown page, with every table as LaTeX and CSV and every picture in a folder beside it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from discoparse import __version__
+from discoparse.atomic import replace_file
+from discoparse.experiment import sections
+from discoparse.experiment.figures import pictures
+from discoparse.experiment.published import published_tables
+from discoparse.experiment.tables import Table, as_csv, latex, markdown
+from discoparse.sealed import to_json
+from discoparse.training.recipe import ORACLES, RECIPES
+
+Figures = dict[str, Any]
+_MADE = "<!-- Made by `discoparse experiment`; change the notes file instead of this page. -->"
+
+
+class Report:
+    """Collects the parts of the page, and writes what they refer to."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.folder = path.with_suffix("")  # docs/results.md has docs/results/
+        self.parts: list[str] = [_MADE]
+        self.tables: list[Table] = []
+
+    def text(self, *paragraphs: str) -> None:
+        self.parts.extend(paragraphs)
+
+    def table(self, table: Table | None, shown: Table | None = None) -> None:
+        """Add a table to the page, the LaTeX file and as a CSV file; `shown` is what the page has of it."""
+        if table is not None:
+            self.tables.append(table)
+            self.parts.append(markdown(shown or table))
+
+    def picture(self, name: str, title: str, svg: str) -> None:
+        """Add a picture to the page."""
+        self._write(f"{name}.svg", svg)
+        self.parts.append(f"![{title}]({self.folder.name}/{name}.svg)")
+
+    def write(self) -> None:
+        """Write the page and the files of the tables."""
+        for table in self.tables:
+            self._write(f"{table.name}.csv", as_csv(table))
+        self._write("tables.tex", "\n".join(latex(table) for table in self.tables))
+        replace_file(self.path, ("\n\n".join(self.parts) + "\n").encode("utf-8"))
+
+    def _write(self, name: str, content: str) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        replace_file(self.folder / name, content.encode("utf-8"))
+
+
+def write_report(path: Path, treebanks: Sequence[Figures], notes: str | None = None) -> None:
+    """Write the page `path` about some treebanks (`measures.measure`), hand-written notes included."""
+    report = Report(path)
+    names = ", ".join(figures["treebank"] for figures in treebanks)
+    report.text(
+        "# Results",
+        f"Trained and parsed with discoparse {__version__} on {names}. Every figure and picture of this page is made "
+        f"by the commands [at its end](#to-run-it-again); the folder `{report.folder.name}` has the pictures, the "
+        "tables as CSV with unrounded figures, and all of them for LaTeX (`tables.tex`).",
+    )
+    if notes:
+        report.text(notes.strip())
+    report.text("## What was measured")
+    report.table(sections.treebank_table(treebanks))
+    report.table(sections.training_table(treebanks))
+    report.text("## Scores")
+    for part in ("dev", "test"):
+        report.table(sections.score_table(treebanks, part))
+        report.table(sections.significance_table(treebanks, part))
+    _pictures(report, treebanks, ("curve-f1", "curve-disc_f1"), "## Learning curves")
+    report.text("## The memory")
+    report.table(sections.memory_table(treebanks))
+    _pictures(report, treebanks, ("memory",))
+    report.text("## The number of transitions")
+    report.table(sections.transition_table(treebanks))
+    _pictures(report, treebanks, ("transitions",))
+    report.text("## Speed")
+    report.table(sections.speed_table(treebanks))
+    report.text("## Scores by kind of constituent")
+    for figures in treebanks:
+        for table in sections.breakdown_tables(figures):
+            report.table(table, sections.shortened(table))
+    report.text("## The figures of others")
+    for table in published_tables():
+        report.table(table)
+    report.text("## To run it again", *_recipe_of_the_report(treebanks))
+    report.write()
+
+
+def _pictures(report: Report, treebanks: Sequence[Figures], names: Sequence[str], head: str | None = None) -> None:
+    if head:
+        report.text(head)
+    for figures in treebanks:
+        for name, title, svg in pictures(figures):
+            if name in names:
+                report.picture(f"{figures['treebank']}-{name}", f"{figures['treebank']}: {title}", svg)
+
+
+def _recipe_of_the_report(treebanks: Sequence[Figures]) -> list[str]:
+    """The commands that make the runs and this page, and with what they were made."""
+    commands: dict[str, None] = {}
+    for figures in treebanks:
+        for recipe in {run["recipe"]: None for run in figures["runs"]}:
+            commands[_command(figures["treebank"], [r for r in figures["runs"] if r["recipe"] == recipe])] = None
+    made = {str(to_json(r["environment"], compact=True), "utf-8").strip(): None for f in treebanks for r in f["runs"]}
+    names = " ".join(figures["treebank"] for figures in treebanks)
+    return [
+        "Give the directories of the treebanks for their names. Finished runs are kept, so the last command only "
+        "writes the page.",
+        "\n".join(
+            ["```", *commands, f"discoparse experiment {names} --output runs --report-only --report PAGE.md", "```"]
+        ),
+        "Made with:",
+        "\n".join(["```", *made, "```"]),
+    ]
+
+
+def _command(treebank: str, runs: Sequence[Figures]) -> str:
+    """The command that trains the runs of one recipe."""
+    recipe, settings = runs[0]["recipe"], runs[0]["settings"]
+    oracles = sorted({run["oracle"] for run in runs}, key=ORACLES.index)
+    seeds = max(run["seed"] for run in runs)
+    parts = ["discoparse", "experiment", treebank, "--output", "runs", "--recipe", recipe]
+    parts += ["--oracles", ",".join(oracles), "--seeds", str(seeds)]
+    for name, value in settings.items():
+        if name != "oracle" and value != getattr(RECIPES[recipe], name, None):
+            parts += ["--set", f"{name}={value}"]
+    if runs[0]["limit_minutes"] is not None:
+        parts += ["--minutes", f"{runs[0]['limit_minutes']:g}"]
+    return shlex.join(parts)

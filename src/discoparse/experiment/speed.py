@@ -1,0 +1,51 @@
+"""Table 6: how fast a trained run parses the development set, on one core and on the GPU where there is one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from discoparse.atomic import replace_file
+from discoparse.environment import environment
+from discoparse.experiment.plan import FinishedRun, Treebank
+from discoparse.model_info import MODEL
+from discoparse.sealed import to_json
+
+_MOST_SENTENCES = {"cpu": 1000, "cuda": 20_000}  # evenly chosen from larger sets
+_REPEATS = 3
+
+
+def measure_speed(
+    treebank: Treebank, runs: Sequence[FinishedRun], folder: Path, progress: Callable[[str], None]
+) -> None:
+    """Measure on every device of this machine that was not measured before, with a model that was trained here."""
+    import torch
+
+    from discoparse.benchmark import measure_parsing, using_threads
+    from discoparse.model import load_model
+
+    model = next((run for run in reversed(runs) if (run.directory / MODEL).is_dir()), None)
+    devices = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+    for device in devices:
+        path = speed_path(folder, device)
+        if model is None or path.exists():
+            continue
+        progress(f"{treebank.name}: measuring the speed of parsing, {device}")
+        sentences = [tree.words for tree in treebank.trees("dev")]
+        sentences = sentences[:: -(-len(sentences) // _MOST_SENTENCES[device])]
+        with using_threads(1):
+            figures = measure_parsing(load_model(model.directory, device), sentences, _REPEATS)
+        about = {"device": device, "threads": 1, "run": model.run.name, "environment": environment(device)}
+        replace_file(path, to_json({**about, **figures}))
+
+
+def speed_path(folder: Path, device: str) -> Path:
+    return folder / f"speed-{device}.json"
+
+
+def measured_speeds(folder: Path) -> list[dict[str, Any]]:
+    """What was measured, on whichever machine."""
+    paths = (speed_path(folder, device) for device in _MOST_SENTENCES)
+    return [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
