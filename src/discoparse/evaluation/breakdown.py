@@ -1,4 +1,4 @@
-"""Scores per group of constituents: by label, by gap degree, by sentence length, by phenomenon."""
+"""Scores per group of constituents: by label, by gap degree, by length (of sentence or constituent), by phenomenon."""
 
 from __future__ import annotations
 
@@ -116,13 +116,17 @@ def _by_length(sentence: ScoredSentence, tree: Tree, brackets: Sequence[Bracket]
     return [[length_group(sentence.counts.length)]] * len(brackets)
 
 
+def _by_constituent_length(sentence: ScoredSentence, tree: Tree, brackets: Sequence[Bracket]) -> list[list[str]]:
+    return [[length_group(mask.bit_count())] for _, mask in brackets]
+
+
 def _by_phenomenon(sentence: ScoredSentence, tree: Tree, brackets: Sequence[Bracket]) -> list[list[str]]:
     nodes = constituents(brackets)
     return [phenomena(node, nodes, tree) for node in nodes]
 
 
 def length_group(length: int) -> str:
-    """The name of the group of sentences of about this length.
+    """The name of the group of sentences, or constituents, of about this length.
 
     >>> length_group(7), length_group(99)
     ('6-10', '61+')
@@ -135,6 +139,7 @@ CLASSIFIERS: dict[str, Classifier] = {
     "label": _by_label,
     "gap-degree": _by_gap_degree,
     "length": _by_length,
+    "constituent-length": _by_constituent_length,
     "phenomenon": _by_phenomenon,
 }
 
@@ -143,5 +148,6 @@ _ORDERS: dict[str, Callable[[GroupScores], Any]] = {
     "label": lambda g: (-g.gold, -g.predicted, g.group),
     "gap-degree": lambda g: int(g.group),
     "length": lambda g: _LENGTH_NAMES.index(g.group),
+    "constituent-length": lambda g: _LENGTH_NAMES.index(g.group),
     "phenomenon": lambda g: PHENOMENA.index(g.group),
 }
