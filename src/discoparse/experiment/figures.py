@@ -12,7 +12,8 @@ from discoparse.training.recipe import ORACLES
 
 _SYSTEMS = {"swap": 1, "gap": 2}  # their colours; those of the oracles are their places in ORACLES
 _GOLD = 6
-_CURVE_RANGE = 25.0  # points below the best that a learning curve shows: differences are small
+_USUAL = 0.995  # share of sentences whose lengths are usual
+_CURVE_RANGE = 20.0  # points below the best of the worst run that learning curves show: differences are small
 _SHOWN = 0.1  # per cent of configurations below which the tail of the memory's plot is cut
 
 
@@ -60,15 +61,18 @@ def transition_picture(figures: dict[str, Any]) -> str:
         places = [(float(row[0]), float(row[column] + 2 * row[0] - 1)) for row in points]
         series.append(Series(name, places, "dots", colour))
     longest = max(row[0] for row in points)
-    series.append(Series("set: 4n-2", [(1.0, 2.0), (float(longest), 4.0 * longest - 2)], "line", 0))
+    shown = longest
+    lengths = sorted(row[0] for row in points)
+    usual = lengths[int(_USUAL * (len(lengths) - 1))]
     title = f"{figures['treebank']}: transitions of the gold trees of dev"
-    return plot(
-        series,
-        title,
-        "tokens in the sentence, n",
-        "transitions, 2n-1 labelling steps included",
-        x_range=(0, 1.03 * longest),
-    )
+    if longest > 1.5 * usual:  # a few very long sentences would squeeze all others into a corner
+        shown = usual
+        title += f" (up to {usual} tokens)"
+    series.append(Series("set: 4n-2", [(1.0, 2.0), (float(longest), 4.0 * longest - 2)], "line", 0))
+    top = max(y for s in series for x, y in s.points if x <= shown)
+    x_range, y_range = (0.0, 1.03 * shown), (0.0, 1.05 * top)
+    names = ("tokens in the sentence, n", "transitions, 2n-1 labelling steps included")
+    return plot(series, title, *names, x_range=x_range, y_range=y_range)
 
 
 def curve_picture(figures: dict[str, Any], name: str, score: str) -> str:
@@ -82,8 +86,9 @@ def curve_picture(figures: dict[str, Any], name: str, score: str) -> str:
         )
         for curve in figures["curves"]
     ]
-    values = [value for s in series for _, value in s.points] or [0.0]
-    low, high = max(min(values), max(values) - _CURVE_RANGE), max(values)
+    values = [value for s in series for _, value in s.points]
+    worst = min(max(value for _, value in s.points) for s in series)
+    low, high = max(min(values), worst - _CURVE_RANGE), max(values)
     bounds = (5 * math.floor(low / 5), 5 * math.ceil((high + 0.1) / 5))
     title = f"{figures['treebank']}: {score} on dev while training"
     return plot(series, title, "epoch", f"{score} (%)", y_range=bounds)

@@ -1,0 +1,217 @@
+"""`discoparse experiment` from end to end on a tiny treebank: runs, resuming, and a report whose numbers are true."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+from importlib import resources
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+
+from discoparse.cli import cli
+from discoparse.evaluation import evaluate
+from discoparse.treebank import read_trees, write_trees
+
+SIZES = {"word_size": 8, "character_size": 8, "character_hidden": 8, "hidden": 24, "scorer_hidden": 24}
+SETTINGS = {**SIZES, "updates": 20, "evaluate_every": 10, "warmup_steps": 1, "learning_rate": 0.02}
+ORACLES, SEEDS = ("static", "complete"), 2
+RUNS = {f"fast-{oracle}-{seed}" for oracle in ORACLES for seed in (1, 2)}
+
+
+def make_treebank(folder: Path) -> Path:
+    """Our example sentences a few times over: train as discbracket, dev as export, test as a folder of files."""
+    examples = read_trees(str(resources.files("discoparse") / "examples" / "sentences.discbracket"))
+    trees = [tree for tree in examples if tree.root.label == "ROOT"]  # export has no other roots
+    folder.mkdir()
+    write_trees(trees * 4, folder / "train.discbracket.gz")
+    write_trees(trees * 2, folder / "dev.export")
+    (folder / "dev.raw.export").write_text("not a treebank\n")
+    (folder / "test").mkdir()
+    write_trees(trees, folder / "test" / "1.discbracket")
+    return folder
+
+
+def experiment(treebank: Path, output: Path, *arguments: str, **changes: object) -> Result:
+    settings = [part for pair in {**SETTINGS, **changes}.items() for part in ("--set", "{}={}".format(*pair))]
+    options = ["--oracles", ",".join(ORACLES), "--seeds", str(SEEDS), "--device", "cpu", *settings]
+    command = ["experiment", str(treebank), "--output", str(output), *options, *arguments]
+    return CliRunner().invoke(cli, command)
+
+
+@pytest.fixture(scope="module")
+def treebank(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_treebank(tmp_path_factory.mktemp("treebanks") / "own")
+
+
+@pytest.fixture(scope="module")
+def output(treebank: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A whole experiment, two trainings at a time."""
+    folder = tmp_path_factory.mktemp("output")
+    outcome = experiment(treebank, folder, "--jobs", "2")
+    assert outcome.exit_code == 0, outcome.output
+    return folder
+
+
+def trained(outcome: Result) -> list[str]:
+    return re.findall(r"own/(\S+): training", outcome.stderr)
+
+
+def results(output: Path) -> dict:
+    return json.loads((output / "own" / "results.json").read_text())
+
+
+def rows(output: Path, name: str) -> list[dict[str, str]]:
+    with (output / "report" / f"{name}.csv").open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_every_run_keeps_what_the_report_needs(output: Path) -> None:
+    """Predictions, metrics, log and model lie in each run's folder; the state to resume from is gone."""
+    folders = {path.name for path in (output / "own").iterdir() if path.is_dir()}
+    assert folders == RUNS
+    for name in RUNS:
+        files = {path.name for path in (output / "own" / name).iterdir()}
+        assert files >= {"metrics.json", "log.jsonl", "model", "dev.discbracket.gz", "test.discbracket.gz"}
+        assert "latest" not in files
+
+
+def test_scores_are_those_of_the_predictions(treebank: Path, output: Path) -> None:
+    """The report's scores can be had again from the predictions, for dev and test, and the model is the best one."""
+    for part, path in (("dev", treebank / "dev.export"), ("test", treebank / "test")):
+        gold = list(read_trees(path))
+        for system in results(output)[part]["systems"]:
+            assert system["seeds"] == [1, 2]
+            for seed, f1 in zip(system["seeds"], system["scores"]["f1"]["values"], strict=True):
+                folder = output / "own" / f"fast-{system['oracle']}-{seed}"
+                scores = evaluate(gold, read_trees(folder / f"{part}.discbracket.gz")).all
+                assert f1 == pytest.approx(scores.f1 or 0.0)
+                if part == "dev":
+                    metrics = json.loads((folder / "metrics.json").read_text())
+                    assert f1 == pytest.approx(metrics["dev"]["f1"])
+                    assert f1 == pytest.approx(max(point["f1"] for point in metrics["curve"]))
+
+
+def test_tables_have_the_figures_of_the_json_file(output: Path) -> None:
+    """Markdown, CSV and JSON say the same: means and deviations over seeds."""
+    page = (output / "report.md").read_text(encoding="utf-8")
+    for system, row in zip(results(output)["dev"]["systems"], rows(output, "scores-dev"), strict=True):
+        scores = system["scores"]["f1"]
+        first, second = scores["values"]
+        assert float(row["F1"]) == pytest.approx((first + second) / 2)
+        assert float(row["F1 sd"]) == pytest.approx(abs(first - second) / 2**0.5)
+        line = next(line for line in page.splitlines() if line.startswith(f"| own | fast | {system['oracle']} | 2 | "))
+        assert line.split(" | ")[4] == f"{scores['mean']:.1f} ± {scores['sd']:.1f}"
+    tex = (output / "report" / "tables.tex").read_text(encoding="utf-8")
+    assert tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") >= 10
+    assert re.search(r"[^\\]%", tex) is None, "an unescaped % hides the rest of a line from LaTeX"
+
+
+def test_markdown_tables_are_well_formed(output: Path) -> None:
+    """Every row of a table has as many cells as its head, and every picture is there and is XML."""
+    page = (output / "report.md").read_text(encoding="utf-8")
+    for block in re.findall(r"(?:^\|.*\n)+", page, flags=re.M):
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1, block
+    linked = re.findall(r"\]\((report/\S+\.svg)\)", page)
+    assert len(linked) == 4
+    for name in linked:
+        assert ElementTree.parse(output / name).getroot().tag.endswith("svg")
+    for word in ("Tables 3 and 7", "Figure 3", "Table 6", "gap degree", "length of the constituent", "4n-2", "p value"):
+        assert word in page
+
+
+def test_memory_and_transitions(output: Path) -> None:
+    """Every configuration is counted once, and the set-based system takes 2n-1 structural transitions always."""
+    figures = results(output)
+    points = figures["transitions"]["points"]
+    assert all(row[1] == 2 * row[0] - 1 and min(row[2:]) >= row[1] for row in points)
+    configurations = sum(2 * row[0] - 1 for row in points)
+    for row in figures["memory"]:
+        seeds = 1 if row["recipe"] is None else SEEDS
+        assert sum(count for _, count in row["distribution"]) == seeds * configurations
+        assert 0 <= row["at_most_7"] <= row["at_most_11"] <= 1
+
+
+def test_the_page_says_how_to_run_it_again(output: Path) -> None:
+    """Settings, oracles, seeds, versions and hardware stand in the report."""
+    page = (output / "report.md").read_text(encoding="utf-8")
+    command = next(line for line in page.splitlines() if line.startswith("discoparse experiment own --output runs"))
+    assert "--oracles static,complete --seeds 2" in command
+    for name, value in SIZES.items():
+        assert f"--set {name}={value}" in command
+    assert '"torch":' in page
+    assert '"cpu":' in page
+
+
+def test_only_what_is_missing_is_trained(treebank: Path, output: Path, tmp_path: Path) -> None:
+    """A deleted run is trained again, to the same scores, and no other; without anything missing, nothing is."""
+    copy = tmp_path / "copy"
+    shutil.copytree(output, copy)
+    before = results(copy)["dev"]["systems"]
+    shutil.rmtree(copy / "own" / "fast-static-2")
+    outcome = experiment(treebank, copy, "--jobs", "2")  # as many threads as before
+    assert outcome.exit_code == 0, outcome.output
+    assert trained(outcome) == ["fast-static-2"]
+    assert results(copy)["dev"]["systems"] == before
+    assert trained(experiment(treebank, copy)) == []
+
+
+def test_report_elsewhere_with_notes_and_without_models(treebank: Path, output: Path, tmp_path: Path) -> None:
+    """Runs made elsewhere are reported on without their models, with hand-written notes kept in a file of their own."""
+    copy = tmp_path / "copy"
+    shutil.copytree(output, copy, ignore=shutil.ignore_patterns("model", "report*"))
+    page = tmp_path / "docs" / "results.md"
+    page.parent.mkdir()
+    page.with_name("results-notes.md").write_text("## Reading\n\nTiny, and **only** a test.\n")
+    outcome = experiment(treebank, copy, "--report-only", "--report", str(page))
+    assert outcome.exit_code == 0, outcome.output
+    assert trained(outcome) == []
+    text = page.read_text(encoding="utf-8")
+    assert "Tiny, and **only** a test." in text
+    assert (page.parent / "results" / "own-memory.svg").exists()
+    assert "](results/own-memory.svg)" in text
+    assert not (copy / "report.md").exists()
+
+
+def test_other_settings_are_refused(treebank: Path, output: Path) -> None:
+    """Runs of different settings never end up in one row of a table."""
+    outcome = experiment(treebank, output, updates=21)
+    assert "updates was 20 and is 21" in str(outcome.exception)
+
+
+def test_interrupting_goes_on_later(treebank: Path, tmp_path: Path) -> None:
+    """When time is up the command says that runs are unfinished, and ends with status 1 and no report."""
+    outcome = experiment(treebank, tmp_path / "out", "--stop-after", "0.08", updates=100_000)
+    assert outcome.exit_code == 1
+    assert "run the same command again" in outcome.stderr
+    assert trained(outcome) == ["fast-static-1"]
+    assert not list((tmp_path / "out").rglob("metrics.json"))
+    assert not (tmp_path / "out" / "report.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--oracles", "best"], "'best' is not one of static, dynamic, complete"),
+        (["--set", "hiden=3"], "expected name=value"),
+        (["--report-only"], "no finished run"),
+    ],
+)
+def test_wrong_use(treebank: Path, tmp_path: Path, arguments: list[str], message: str) -> None:
+    """Mistakes are told in a sentence before anything is trained."""
+    outcome = CliRunner().invoke(cli, ["experiment", str(treebank), "-o", str(tmp_path / "out"), *arguments])
+    assert message in f"{outcome.output}{outcome.exception}"
+    assert outcome.exit_code
+
+
+def test_a_directory_without_dev(tmp_path: Path) -> None:
+    """The message says which set is missing and how it may be called."""
+    folder = tmp_path / "bank"
+    folder.mkdir()
+    (folder / "train.export").write_text("")
+    outcome = CliRunner().invoke(cli, ["experiment", str(folder), "-o", str(tmp_path / "out")])
+    assert "no dev set here; expected dev.export" in str(outcome.exception)
