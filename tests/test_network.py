@@ -21,7 +21,10 @@ from discoparse.tree import gap_tokens
 def network() -> Network:
     torch.manual_seed(0)
     sizes = {"word_size": 5, "character_size": 4, "character_hidden": 3, "hidden": 8, "scorer_hidden": 7}
-    return Network(NetworkConfig(words=11, characters=9, tags=4, labels=5, chains=True, **sizes)).eval()
+    config = NetworkConfig(words=11, characters=9, tags=4, labels=5, chains=True, distance=True, **sizes)
+    made = Network(config).eval()
+    torch.nn.init.normal_(made.scorers.distance.weight)
+    return made
 
 
 def decisions_for(seed: int):
@@ -68,7 +71,7 @@ def test_the_policy_scores_what_training_scores(network, seed, on_demand):
         item, focus, label = policy.sums(machine.focus).split(policy.hidden, 1)
         label_inputs.append(label)
         legal = machine.legal()
-        scores = policy.scores(focus, legal)
+        scores = policy.scores(machine, focus, legal)
         for b, slot in torch.nonzero(legal).tolist():
             made = trace.entered[b, t, slot].item()
             key = rows[b, made] if made >= 0 else len(decisions.focus) + b * machine.width + slot

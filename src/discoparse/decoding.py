@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from discoparse.lockstep import NO_LABEL, Lockstep, run
-from discoparse.network import POSITIONS, Network, Scorers
+from discoparse.network import POSITIONS, Network, Scorers, distance
 
 _BOUNDARIES = 2  # positions that every set has; the other two belong to the gap
 
@@ -50,6 +50,7 @@ class ScoringPolicy:
         # The slot of the next token stands for SHIFT and holds the singleton that it would make.
         singletons = self.table.view(-1, positions, 3 * hidden)[:-1, :_BOUNDARIES, :hidden].sum(1)
         self.items = (singletons + nil_gap[:hidden]).view(batch, width, hidden)  # [B, N, H]
+        self.right = torch.arange(width, device=tokens.device).repeat(batch, 1)  # [B, N] max(s) of each slot's item
         self.label_inputs: list[Tensor] = []  # [B, H] for each focus so far
 
     def sums(self, focus: Tensor) -> Tensor:
@@ -70,7 +71,7 @@ class ScoringPolicy:
     def __call__(self, machine: Lockstep, legal: Tensor) -> Tensor:
         item, focus, label = self.sums(machine.focus).split(self.hidden, 1)
         self.label_inputs.append(label)
-        scores = self.scores(focus, legal)
+        scores = self.scores(machine, focus, legal)
         if (
             self.sample
         ):  # Gumbel's trick: the maximum of scores with this noise is a sample from their softmax
@@ -81,15 +82,27 @@ class ScoringPolicy:
     def remember(self, machine: Lockstep, item: Tensor) -> None:
         """Put the focus [B, H] in its slot: it is found there if it goes to the memory; if not, nobody looks."""
         self.items.scatter_(1, machine.left[:, None, None].expand(-1, 1, self.hidden), item[:, None])
+        self.right.scatter_(1, machine.left[:, None], machine.next[:, None] - 1)
 
-    def scores(self, focus: Tensor, legal: Tensor) -> Tensor:
+    def scores(self, machine: Lockstep, focus: Tensor, legal: Tensor) -> Tensor:
         """FF_s of every legal action, minus infinity elsewhere: [B, H], [B, N] -> [B, N]."""
         batch, width = legal.shape
         if not self.on_demand:
-            scores = self.scorers.pair_scores(self.items + focus[:, None])
-            return scores.masked_fill(~legal, -torch.inf)
+            first = self.items + focus[:, None]
+            if self.scorers.distance is not None:
+                shift = machine.position == machine.next[:, None]
+                first = first + self.scorers.distance(
+                    distance(machine.position, self.right, machine.focus[:, None], shift)
+                )
+            return self.scorers.pair_scores(first).masked_fill(~legal, -torch.inf)
         (rows,) = torch.nonzero(legal.flatten(), as_tuple=True)
-        first = self.items.view(-1, self.hidden)[rows] + focus[rows // width]
+        sentence, slot = rows // width, rows % width
+        first = self.items.view(-1, self.hidden)[rows] + focus[sentence]
+        if self.scorers.distance is not None:
+            shift = slot == machine.next[sentence]
+            first += self.scorers.distance(
+                distance(slot, self.right.flatten()[rows], machine.focus[sentence], shift)
+            )
         scores = torch.full((batch * width,), -torch.inf)
         return scores.index_copy_(0, rows, self.scorers.pair_scores(first)).view(batch, width)
 

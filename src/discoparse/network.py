@@ -30,6 +30,7 @@ class NetworkConfig:
     layers: int = 2
     scorer_hidden: int = 200
     chains: bool = False  # label a unary chain node by node instead of as one label
+    distance: bool = False  # tell FF_s how far an item and the focus are apart
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,22 @@ def _take(x: Tensor, index: Tensor) -> Tensor:
     return x.gather(1, index[:, :, None].expand(-1, -1, x.shape[2]))
 
 
+_DISTANCE_BOUNDS = (1, 2, 3, 4, 6, 9, 14)  # of min(s_f) - max(s); 1 is adjacent
+_SHIFT, _FILLS = 0, len(_DISTANCE_BOUNDS) + 2
+DISTANCES = _FILLS + 1
+
+
+def distance(item_left: Tensor, item_right: Tensor, focus: Tensor, shift: Tensor) -> Tensor:
+    """How an item lies to the focus, as a small number: apart by so much, before or inside it, or exactly in its gap.
+
+    Items are given by their ends and the focus by its positions [..., 4]; `shift` marks the actions that are SHIFT.
+    """
+    bounds = torch.tensor(_DISTANCE_BOUNDS, device=focus.device)
+    apart = torch.bucketize(focus[..., 0] - item_right, bounds, right=True) + 1
+    fills = (item_left == focus[..., 2]) & (item_right == focus[..., 3])
+    return torch.where(shift, _SHIFT, torch.where(fills, _FILLS, apart))
+
+
 class Encoder(nn.Module):
     """Section 3.1: a character bi-LSTM and word embeddings, then bi-LSTM layers over the sentence."""
 
@@ -142,6 +159,7 @@ class Scorers(nn.Module):
         # For chains: the label above the one just given, or NO-LABEL where the chain ends.
         self.above_output = nn.Linear(hidden, config.labels) if config.chains else None
         self.above_given = nn.Embedding(config.labels, config.labels) if config.chains else None
+        self.distance = nn.Embedding(DISTANCES, hidden) if config.distance else None  # added to FF_s's first layer
         self.dropout = dropout
 
     def with_nil(self, tokens: Tensor) -> Tensor:
@@ -214,7 +232,7 @@ class Network(nn.Module):
     def initialise(self) -> None:
         """Appendix B: U(-0.1, 0.1) for embeddings (and the vector of nil), Xavier for matrices; biases start at 0."""
         for name, parameter in self.named_parameters():
-            if name.endswith("above_given.weight"):
+            if name.endswith(("above_given.weight", "distance.weight")):
                 nn.init.zeros_(parameter)
             elif "embedding" in name or name.endswith("nil"):
                 nn.init.uniform_(parameter, -0.1, 0.1)

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from discoparse.lockstep import Trace
-from discoparse.network import Scorers
+from discoparse.network import Scorers, distance
 
 
 @dataclass
@@ -66,7 +66,17 @@ def factored_inputs(scorers: Scorers, rows: Tensor, decisions: Decisions) -> tup
     by_token = table.view(len(rows), 4, 3, -1)[:, :, 0]  # [M, 4, H], as items
     singleton = by_token[:-1, :2].sum(1) + by_token[-1, 2:].sum(0)  # [M - 1, H]
     items = torch.cat([item, singleton])
-    return _rows(items, decisions.pair_item) + _rows(focus, decisions.pair_focus), label
+    pairs = _rows(items, decisions.pair_item) + _rows(focus, decisions.pair_focus)
+    return _with_distance(scorers, pairs, decisions), label
+
+
+def _with_distance(scorers: Scorers, pairs: Tensor, decisions: Decisions) -> Tensor:
+    """Add what FF_s is told of the distance between item and focus, if anything: [R, H] -> [R, H]."""
+    if scorers.distance is None:
+        return pairs
+    shift = decisions.pair_item >= len(decisions.focus)
+    item = decisions.focus[torch.where(shift, 0, decisions.pair_item)]
+    return pairs + scorers.distance(distance(item[:, 0], item[:, 1], decisions.focus[decisions.pair_focus], shift))
 
 
 def _rows(table: Tensor, index: Tensor) -> Tensor:
@@ -84,7 +94,7 @@ def plain_inputs(scorers: Scorers, rows: Tensor, decisions: Decisions) -> tuple[
     pairs = torch.cat([items[decisions.pair_item], foci[decisions.pair_focus]], 1)  # [R, 8 D]
     drop = scorers.dropout.scorer
     return (
-        scorers.pair_input(F.dropout(pairs, drop, scorers.training)),
+        _with_distance(scorers, scorers.pair_input(F.dropout(pairs, drop, scorers.training)), decisions),
         scorers.label_input(F.dropout(foci, drop, scorers.training)),
     )
 

@@ -46,6 +46,7 @@ def make_network(recipe: Recipe, vocabulary: Vocabulary) -> Network:
         layers=recipe.layers,
         scorer_hidden=recipe.scorer_hidden,
         chains=recipe.chains,
+        distance=recipe.distance,
     )
     dropout = Dropout(
         tagger=recipe.dropout_tagger,

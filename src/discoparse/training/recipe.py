@@ -36,6 +36,7 @@ class Recipe:
     hidden: int = 200
     layers: int = 2
     scorer_hidden: int = 200
+    distance: bool = False  # tell the structural scorer how far an item and the focus are apart
     chains: bool = False  # label unary chains node by node, so that unseen chains can be produced
 
     # Vocabulary
