@@ -1,0 +1,337 @@
+"""The `paper` recipe against Section 3.5, Section 4.2 and Appendix B, one test for each thing they say.
+
+The initialisation is in test_network.py, the selection of the best model in test_train_session.py, the preferred
+action among several best ones in test_lockstep.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+from tiny_models import SIZES, tiny_recipe, toy_treebank
+from torch import Tensor, nn
+
+from discoparse.objective import Decisions, plain_inputs
+from discoparse.training.loop import Trainer
+from discoparse.training.optimisation import Optimisation, learning_rate, noise_deviation
+from discoparse.training.recipe import RECIPES, Recipe
+from discoparse.tree import Token, Tree
+from discoparse.vocabulary import UNKNOWN
+
+PAPER = RECIPES["paper"]
+CPU = torch.device("cpu")
+QUIET = {"gradient_noise": 0.0, "dropout_tagger": 0.0, "dropout_scorer": 0.0, "unk_probability": 0.0}
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Small matrices are quickest on one core."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def paper_trainer(count: int = 12, **changes: object) -> Trainer:
+    return Trainer(tiny_recipe("paper", **changes), toy_treebank(count, 1), CPU, seed=1)
+
+
+class OneVector(nn.Module):
+    """A network of nothing but parameters."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.used = nn.Parameter(torch.zeros(size))
+        self.unused = nn.Parameter(torch.zeros(size))
+
+
+def test_figures_of_the_appendix():
+    """Table 5 and Section 4.2."""
+    expected = {
+        "word_size": 32,
+        "character_size": 100,
+        "character_hidden": 50,
+        "hidden": 200,
+        "layers": 2,
+        "scorer_hidden": 200,
+        "unk_probability": 0.3,
+        "unk_share": 2 / 3,
+        "dropout_tagger": 0.5,
+        "dropout_scorer": 0.2,
+        "oracle": "dynamic",
+        "exploration": 0.15,
+        "epochs": 100,
+        "optimizer": "asgd",
+        "learning_rate": 0.01,
+        "decay": 1e-7,
+        "warmup_steps": 1000,
+        "clip_norm": 100.0,
+        "gradient_noise": 0.01,
+        "alternate": True,
+        "evaluate_every": 4,
+    }
+    assert {name: getattr(PAPER, name) for name in expected} == expected
+    # Nothing that the paper does not have
+    assert PAPER.dropout_embedding == PAPER.dropout_hidden == PAPER.dropout_scorer_hidden == 0
+    assert PAPER.min_frequency == 1
+    assert not PAPER.optimal_set
+    assert not PAPER.chains
+
+
+def test_averaged_sgd_averages_all_iterates():
+    """The average is the mean of the parameters after each step, all of them, the initial ones not among them."""
+    torch.manual_seed(0)
+    network = OneVector(5)
+    optimisation = Optimisation(network, Recipe(warmup_steps=1), 10)
+    iterates = []
+    for _ in range(40):
+        optimisation.update((network.used * torch.randn(5)).sum() * 10)
+        iterates.append(network.used.detach().clone())
+    torch.testing.assert_close(optimisation.averaged()["used"], torch.stack(iterates).mean(0))
+    assert not torch.equal(optimisation.averaged()["used"], network.used)
+
+
+def test_the_update_is_that_of_plain_sgd_at_the_rate_of_the_step():
+    """No momentum, no weight decay: a step is minus the rate times the gradient."""
+    network = OneVector(3)
+    optimisation = Optimisation(network, PAPER.replace(gradient_noise=0.0), 0)
+    gradient, expected = torch.tensor([1.0, -2.0, 3.0]), torch.zeros(3)
+    for step in range(1, 6):
+        optimisation.update((network.used * gradient).sum())
+        expected -= learning_rate(PAPER, step, 0) * gradient
+        torch.testing.assert_close(network.used.detach(), expected)
+    assert not network.unused.any()
+
+
+def test_rate_and_decay():
+    """l_t = 0.01 / (1 + t 1e-7), whatever the length of the training or the time it has."""
+    for step in (1000, 1001, 50_000, 10**7):
+        for total, used in ((10, 0.0), (10**9, 0.9)):
+            assert learning_rate(PAPER, step, total, used) == pytest.approx(0.01 / (1 + step * 1e-7), rel=1e-12)
+
+
+def test_warm_up_is_linear_from_0_to_the_rate_of_step_1000():
+    """Every step of the first 1,000 adds the same; nothing jumps at the end."""
+    rates = [learning_rate(PAPER, step, 0) for step in range(1, 1002)]
+    peak = 0.01 / (1 + 1000 * 1e-7)
+    np.testing.assert_allclose(rates[:1000], peak * np.arange(1, 1001) / 1000, rtol=1e-12)
+    assert rates[1000] == pytest.approx(peak, rel=1e-6)
+
+
+def test_steps_for_tagging_and_parsing_alternate():
+    """Each sentence makes an update by its tags alone, then one by its actions alone; each sums its losses."""
+    trainer = paper_trainer(**QUIET)
+    seen: list[tuple[bool, bool, float]] = []
+    update = trainer.optimisation.update
+
+    def watch(loss: Tensor) -> None:
+        network = trainer.network
+        wanted = [network.tagger.weight, network.scorers.label_output.weight]
+        tagger, labels = torch.autograd.grad(loss, wanted, retain_graph=True, allow_unused=True)
+        seen.append((tagger is not None, labels is not None, loss.item()))
+        update(loss)
+
+    trainer.optimisation.update = watch  # type: ignore[method-assign]
+    trainer.start_epoch()
+    losses = list(trainer.steps())
+    assert [kinds[:2] for kinds in seen] == [(True, False), (False, True)] * len(trainer.corpus)
+    for loss, (tagging, parsing) in zip(losses, zip(seen[::2], seen[1::2], strict=True), strict=True):
+        assert tagging[2] == pytest.approx(loss["tag"].item())
+        assert parsing[2] == pytest.approx((loss["structure"] + loss["label"]).item(), rel=1e-5)
+    assert trainer.optimisation.step == 2 * len(trainer.corpus)
+
+
+def test_the_losses_are_sums_of_negative_log_likelihoods():
+    """L_t and L_p of a sentence, from the network's own scores, summed (not averaged) over tokens and actions."""
+    trainer = paper_trainer(1, **QUIET, exploration=0.0)
+    chosen, index = np.array([0]), torch.tensor([0])
+    first, _ = trainer._encode(chosen, index)
+    tags = trainer.corpus.tags.padded(index, first.shape[1])[0]
+    scores = trainer.network.tag_scores(first)[0].log_softmax(-1)
+    expected = -sum(scores[i, tag] for i, tag in enumerate(tags.tolist()))
+    torch.testing.assert_close(trainer._tagging_loss(first, index), expected)
+    n = int(trainer.corpus.lengths[0])
+    decisions = trainer.decisions.batch(chosen, index, n)
+    assert len(decisions.focus) == 2 * n - 1  # labelling actions
+    assert len(decisions.pair_focus.unique()) == 2 * n - 2  # structural actions, but for the first shift
+
+
+def test_a_batch_is_one_sentence():
+    """However large the treebank, however short the sentence; every sentence once an epoch, in another order."""
+    trees = [Tree.from_constituents([Token("a", "X")], [("S", {0})])] * 250 + toy_treebank(50, 1)
+    trainer = Trainer(tiny_recipe("paper"), trees, CPU, seed=1)
+    orders = []
+    for epoch in range(3):
+        batches = trainer._batches(epoch)
+        assert {len(batch) for batch in batches} == {1}
+        orders.append([int(batch[0]) for batch in batches])
+        assert sorted(orders[-1]) == list(range(300))
+    assert orders[0] != orders[1] != orders[2]
+    assert np.corrcoef(orders[0], np.arange(300))[0, 1] < 0.3  # not sorted by length or place
+
+
+@pytest.mark.parametrize(("size", "clipped"), [(1000.0, 100.0), (99.0, 99.0)])
+def test_gradients_are_clipped_at_norm_100(size, clipped):
+    """The norm of all gradients together is at most 100; smaller ones are left alone."""
+    network = OneVector(4)
+    optimisation = Optimisation(network, PAPER.replace(gradient_noise=0.0), 0)
+    direction = torch.tensor([1.0, 2.0, -2.0, 4.0]) / 5
+    optimisation.update(((network.used + network.unused) * direction).sum() * size / math.sqrt(2))
+    moved = torch.cat([network.used.detach(), network.unused.detach()]) / learning_rate(PAPER, 1, 0)
+    assert moved.norm().item() == pytest.approx(clipped, rel=1e-4)
+    torch.testing.assert_close(moved[:4], -direction * clipped / math.sqrt(2), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("step", [1, 400])
+def test_gradient_noise(step):
+    """Mean 0, variance 0.01 / (1 + t)^0.55, on every parameter, with or without a gradient, and after clipping."""
+    torch.manual_seed(0)
+    size = 3_000_000  # the norm of the noise is above 100: clipping afterwards would shrink it
+    network = OneVector(size)
+    optimisation = Optimisation(network, PAPER, 0)
+    optimisation.step = step - 1
+    optimisation.update((network.used * 0.0).sum())
+    expected = math.sqrt(0.01 / (1 + step) ** 0.55)
+    assert noise_deviation(PAPER, step) == pytest.approx(expected)
+    for parameter in (network.used, network.unused):
+        noise = parameter.detach() / learning_rate(PAPER, step, 0)
+        assert noise.std().item() == pytest.approx(expected, rel=5e-3)
+        assert abs(noise.mean().item()) < 4 * expected / math.sqrt(size)
+        # normal: 68 % within one deviation
+        assert (noise.abs() < expected).float().mean().item() == pytest.approx(0.6827, abs=2e-3)
+
+
+def test_unk_replaces_the_rare_two_thirds_with_probability_03():
+    """Word types of the least frequent two thirds give way to UNK in 30 % of their occurrences, others never."""
+    words = [f"w{k:02}" for k in range(30)]  # w00 occurs 31 times, w29 twice
+    trees = [
+        Tree.from_constituents([Token(word, "X") for word in words[:upto]], [("S", range(upto))])
+        for upto in range(1, 31)
+    ]
+    trees.append(trees[-1].copy())
+    trainer = Trainer(tiny_recipe("paper"), trees, CPU, seed=1)
+    vocabulary = trainer.vocabulary
+    rare = {vocabulary.word_id(word) for word in words[10:]}
+    assert vocabulary.rare == min(rare)
+    seen, replaced = Counter(), Counter()
+
+    def look(module: nn.Module, arguments: tuple[Tensor]) -> None:
+        for row in arguments[0].tolist():
+            for word, found in zip(words, row, strict=True):
+                expected = vocabulary.word_id(word)
+                assert found in (expected, UNKNOWN)
+                seen[expected] += 1
+                replaced[expected] += found == UNKNOWN
+
+    trainer.network.encoder.word_embedding.register_forward_pre_hook(look)
+    for _ in range(3):
+        trainer._encode(np.array([29] * 100), torch.tensor([29] * 100))
+    assert {word for word in replaced if replaced[word]} == rare
+    total = sum(seen[word] for word in rare)
+    share = sum(replaced[word] for word in rare) / total
+    assert share == pytest.approx(0.3, abs=4 * math.sqrt(0.21 / total))
+
+
+def test_dropout_before_the_tagger_and_the_scorers():
+    """0.5 of the tagger's input and 0.2 of the scorers', each prediction with a mask of its own."""
+    trainer = paper_trainer(**SIZES | {"hidden": 64})
+    network = trainer.network
+    inputs: dict[str, Tensor] = {}
+    for name, layer in (
+        ("tag", network.tagger),
+        ("pair", network.scorers.pair_input),
+        ("label", network.scorers.label_input),
+    ):
+        layer.register_forward_pre_hook(lambda _, x, name=name: inputs.__setitem__(name, x[0].detach()))
+    trainer.start_epoch()
+    next(trainer.steps())
+    for name, probability in (("tag", 0.5), ("pair", 0.2), ("label", 0.2)):
+        rows = inputs[name].flatten(0, -2)
+        dropped = rows == 0
+        assert dropped.float().mean().item() == pytest.approx(probability, abs=0.05), name
+        assert len({tuple(row.tolist()) for row in dropped}) == len(rows), name  # no two masks alike
+
+
+def test_two_predictions_of_one_pair_get_different_masks():
+    """The same item and the same focus, scored twice in one batch."""
+    trainer = paper_trainer()
+    scorers = trainer.network.scorers
+    rows = scorers.with_nil(torch.randn(1, 3, 2 * SIZES["hidden"]))
+    focus = torch.tensor([[0, 0, 3, 3], [1, 1, 3, 3], [1, 1, 3, 3]])
+    pairs = torch.tensor([1, 1]), torch.tensor([0, 0])
+    decisions = Decisions(focus, torch.zeros(3, dtype=torch.long), *pairs, torch.tensor([True, False]))
+    structure, labels = plain_inputs(scorers.train(), rows, decisions)
+    assert not torch.equal(structure[0], structure[1])
+    assert not torch.equal(labels[1], labels[2])
+    structure, labels = plain_inputs(scorers.eval(), rows, decisions)
+    assert torch.equal(structure[0], structure[1])
+    assert torch.equal(labels[1], labels[2])
+
+
+def test_each_sentence_is_explored_with_probability_015_before_an_epoch():
+    """A new draw for each epoch; explored sentences learn from sampled configurations, the others from the static
+    derivation, and nothing is explored during the epoch."""
+    trainer = paper_trainer(400)
+    counts, before = [], None
+    for epoch in range(3):
+        trainer.epoch = epoch
+        trainer.start_epoch()
+        explored = set(trainer.explored)
+        counts.append(len(explored))
+        assert explored != before
+        before = explored
+        for k in range(400):
+            source = trainer.explored[k] if k in explored else trainer.static.rows[k]
+            assert trainer.decisions.rows[k] is source
+    deviation = math.sqrt(1200 * 0.15 * 0.85)
+    assert abs(sum(counts) - 180) < 4 * deviation
+
+    def forbidden(*_: object, **__: object) -> None:
+        raise AssertionError("explored in the middle of an epoch")
+
+    trainer._derive = forbidden  # type: ignore[method-assign]
+    steps = trainer.steps()
+    for _ in range(20):
+        next(steps)
+
+
+def test_the_static_oracle_explores_nothing():
+    """`--oracle static` learns from gold derivations only."""
+    trainer = paper_trainer(oracle="static", exploration=1.0)
+    trainer.start_epoch()
+    assert trainer.decisions is trainer.static
+
+
+def test_exploration_samples_from_the_softmax_of_the_current_parameters():
+    """Not from the averaged ones, not the best action, and without dropout."""
+    count = 3000
+    sentence = Tree.from_constituents([Token(word, "X") for word in "abc"], [("S", {0, 1, 2}), ("A", {0, 1})])
+    recipe = tiny_recipe("paper", exploration=1.0, dropout_scorer=0.6)
+    trainer = Trainer(recipe, [sentence] * count, CPU, seed=1)
+    network, scorers = trainer.network, trainer.network.scorers
+    with torch.no_grad():
+        scorers.pair_input.weight.mul_(20)  # away from chances that are even
+        scorers.pair_output.weight.mul_(30)
+        for average in trainer.optimisation.average:
+            average.add_(torch.randn_like(average))
+    trainer.start_epoch()
+    # After two shifts the focus is {b}, the memory {{a}}: combine with {a}, or shift c.
+    combined = [tuple(foci[2, :2].tolist()) == (0, 1) for foci, _ in trainer.explored.values()]
+    assert len(combined) == count
+
+    network.eval()
+    with torch.no_grad():
+        index = torch.tensor([0])
+        _, tokens = network.encoder(trainer.corpus.inputs(np.array([0]), index, 3))
+        sets = torch.tensor([[0, 0, 3, 3], [2, 2, 3, 3], [1, 1, 3, 3]])  # {a}, {c}, {b}
+        a, c, b = scorers.represent(scorers.with_nil(tokens), sets)
+        expected = scorers.structural(torch.stack([a, c]), torch.stack([b, b])).softmax(0)[0].item()
+    assert 0.02 < expected < 0.98
+    assert abs(expected - 0.5) > 0.05
+    deviation = math.sqrt(expected * (1 - expected) / count)
+    assert np.mean(combined) == pytest.approx(expected, abs=4 * deviation)
+    assert network.train().training
