@@ -21,6 +21,9 @@ _TREES = (
 _SIZES = {"word_size": 6, "character_size": 5, "character_hidden": 4, "hidden": 10, "scorer_hidden": 9}
 
 
+torch.set_num_threads(1)  # more only get in each other's way with a network this small
+
+
 def random_parser(language: str = "en", seed: int = 0) -> Parser:
     """The parser; its label scores are spread so that trees have many nodes, some of them discontinuous."""
     vocabulary = Vocabulary.from_trees([parse_tree(line) for line in _TREES], chains=True)

@@ -1,0 +1,89 @@
+"""The public names of the package, conversion to and from NLTK's trees, and the examples in the documentation."""
+
+from __future__ import annotations
+
+import doctest
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from strategies import trees
+
+import discoparse
+from discoparse import Node, Token, Tree
+from discoparse.errors import DiscoparseError, UsageError
+from discoparse.models import shipped_models
+from discoparse.nltk_trees import from_nltk, to_nltk
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+
+def test_importing_the_package_does_not_import_torch():
+    """Everything that needs no network starts at once."""
+    program = (
+        "import sys, discoparse, discoparse.cli, discoparse.models;"
+        "discoparse.Tree, discoparse.read_trees, discoparse.evaluate, discoparse.load;"
+        "sys.exit('torch' in sys.modules or 'tokenizer' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_public_names():
+    assert {name for name in dir(discoparse) if name in discoparse.__all__} == set(discoparse.__all__)
+    assert all(getattr(discoparse, name) is not None for name in discoparse.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        discoparse.nonsense  # noqa: B018
+
+
+@settings(deadline=None)
+@given(trees())
+def test_nltk_trees_lose_no_word_tag_label_or_order(tree):
+    pytest.importorskip("nltk")
+    converted = to_nltk(tree)
+    assert from_nltk(converted) == tree
+    assert from_nltk(pickle.loads(pickle.dumps(converted))) == tree
+    assert sorted(converted.leaves(), key=lambda leaf: leaf.position) == tree.words
+
+
+def test_nltk_trees_from_elsewhere():
+    """Leaves that are plain strings stand in the order in which they come."""
+    nltk = pytest.importorskip("nltk")
+    tree = from_nltk(nltk.Tree.fromstring("(S (NP (DT the) (NN dog)) (VP (VB barks)))"))
+    assert str(tree) == "(S (NP (DT 0=the) (NN 1=dog)) (VP (VB 2=barks)))"
+    assert str(from_nltk(nltk.Tree("NN", ["dogs"]))) == "(ROOT (NN 0=dogs))"
+
+
+def test_what_of_an_nltk_tree_was_cut_out_keeps_its_order():
+    pytest.importorskip("nltk")
+    tree = Tree(
+        [Token("Wake", "VB"), Token("us", "PRP"), Token("up", "RP")], Node("S", [Node("VP", [0, 2]), Node("NP", [1])])
+    )
+    assert str(from_nltk(to_nltk(tree)[0])) == "(VP (VB 0=Wake) (RP 1=up))"
+
+
+def test_nltk_trees_that_are_no_trees_of_tagged_words_are_refused():
+    nltk = pytest.importorskip("nltk")
+    with pytest.raises(DiscoparseError, match="'dog' must stand alone under a part-of-speech tag"):
+        from_nltk(nltk.Tree("S", ["the", "dog"][::-1]))
+    with pytest.raises(DiscoparseError, match="the node NP has no children"):
+        from_nltk(nltk.Tree("S", [nltk.Tree("NP", [])]))
+    with pytest.raises(UsageError, match=r"expected an nltk\.Tree, not str"):
+        from_nltk("(S (NN dogs))")
+    leaf = to_nltk(Tree([Token("dogs", "NN")], Node("S", [0])))[0]
+    with pytest.raises(DiscoparseError, match="share a position"):
+        from_nltk(nltk.Tree("S", [leaf, leaf]))
+
+
+@pytest.mark.parametrize("page", ["python.md", "tokenization.md"])
+def test_examples_in_the_documentation_run(page):
+    """Those that need a model need the English one."""
+    if page == "python.md":
+        pytest.importorskip("nltk")
+        if "en" not in shipped_models():
+            pytest.skip("this installation has no English model")
+    failures, examples = doctest.testfile(str(DOCS / page), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert examples
+    assert not failures

@@ -1,0 +1,113 @@
+"""The models that come with the program, `discoparse models`, and which model a text is parsed with."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+from click.testing import CliRunner
+from random_model import save_random_model
+
+import discoparse.models
+from discoparse import load
+from discoparse.cli import cli
+from discoparse.errors import DiscoparseError, UsageError
+from discoparse.models import find_model, shipped_models
+
+_LARGEST = 10_000_000  # bytes of a shipped model
+
+
+@pytest.fixture
+def shipped(tmp_path, monkeypatch):
+    """Two models, as if they came with the program."""
+    for language in ("en", "xx"):
+        save_random_model(tmp_path / language, language=language)
+    monkeypatch.setattr(discoparse.models, "_SHIPPED", tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(cli, ["models", *arguments])
+
+
+def test_models_are_listed_with_their_figures(shipped):
+    header, first, second = run().stdout.splitlines()
+    assert header.split("  ")[0] == "name"
+    assert "12.3" in first
+    assert "4.5" in first
+    assert "67.8" in first
+    assert "three sentences" in second
+    facts = json.loads(run("--json").stdout)
+    assert [fact["language"] for fact in facts] == ["en", "xx"]
+    assert facts[0]["figures"] == {"dev": {"f1": 12.3, "disc_f1": 4.5, "pos": 67.8}}
+    assert facts[0]["bytes"] == sum(path.stat().st_size for path in (shipped / "en").iterdir())
+
+
+def test_the_card_of_a_model_by_name_and_by_directory(shipped):
+    card = run("en").stdout
+    assert "three sentences" in card
+    assert "CC0" in card
+    assert run(str(shipped / "en")).stdout == card
+
+
+def test_loading_by_name_and_by_directory(shipped):
+    text = "What did you see?"
+    named = load("en")
+    assert named.language == "en"
+    assert named.device.type in ("cpu", "cuda")
+    assert load(str(shipped / "en"), device="cpu").parse(text) == load(shipped / "en", device="cpu").parse(text)
+
+
+def test_what_is_no_model_is_refused(shipped, tmp_path):
+    with pytest.raises(UsageError, match="there is no model 'fr': choose one of en, xx, or give the directory"):
+        load("fr")
+    with pytest.raises(UsageError, match="holds no model"):
+        load(tmp_path)
+    (shipped / "en" / "model.safetensors").write_bytes(b"damaged")
+    with pytest.raises(DiscoparseError, match=r"model\.safetensors"):
+        load("en")
+    if not torch.cuda.is_available():
+        with pytest.raises(UsageError, match="no GPU"):
+            load("xx", device="cuda")
+
+
+def test_the_model_is_chosen_by_the_words_of_the_text(shipped):
+    """`xx` knows other words; a text whose words tell nothing is refused with the list of models."""
+    vocabulary = shipped / "xx" / "vocabulary.json"
+    data = json.loads(vocabulary.read_bytes())
+    data["words"] = [word[::-1] for word in data["words"]]
+    vocabulary.write_text(json.dumps(data))
+
+    chosen = CliRunner().invoke(cli, ["parse", "The dog barks."])
+    assert chosen.exit_code == 0
+    assert "--model en" in chosen.stderr
+    streamed = CliRunner().invoke(cli, ["parse"], input="The dog\n" * 200)
+    assert streamed.stdout.count("=dog") == 200, "what was looked at is parsed too"
+    unclear = CliRunner().invoke(cli, ["parse", "Quux"])
+    assert isinstance(unclear.exception, UsageError)
+    assert "--model (en, xx)" in str(unclear.exception)
+
+
+def test_without_models_the_user_is_told_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setattr(discoparse.models, "_SHIPPED", tmp_path)
+    assert run().exit_code == 0
+    assert "discoparse train" in run().stderr
+    assert isinstance(CliRunner().invoke(cli, ["parse", "text"]).exception, UsageError)
+
+
+@pytest.mark.parametrize("name", shipped_models() or [None])
+def test_shipped_models_are_small_complete_and_work(name):
+    """Each has a language, a licence, figures and a card, fits into 10 MB, and gives trees for a sentence."""
+    if name is None:
+        pytest.skip("this installation has no models")
+    listed = discoparse.models.describe_model(name)
+    assert listed.size <= _LARGEST
+    assert listed.info.name == name
+    assert listed.info.language
+    assert listed.info.treebanks
+    assert listed.info.licence
+    assert all(scores["f1"] > 50 and scores["pos"] > 80 for scores in listed.figures.values())
+    assert listed.info.licence in run(name).stdout
+    (tree,) = load(find_model(name), device="cpu").parse("Hm , ( a ) .", lines=True)
+    assert len(tree) == 6
