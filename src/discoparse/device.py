@@ -1,4 +1,4 @@
-"""Where the network runs: a GPU if there is one, or the processor."""
+"""Where the network runs: a GPU if there is one, or some cores of the processor."""
 
 from __future__ import annotations
 
@@ -24,3 +24,8 @@ def choose_device(name: str = "auto") -> torch.device:
     if kind == "cuda" and not available:
         raise UsageError("device cuda: PyTorch finds no GPU here; choose cpu")
     return torch.device(name)
+
+
+def use_threads(count: int) -> None:
+    """Let PyTorch use so many cores in this process."""
+    torch.set_num_threads(count)

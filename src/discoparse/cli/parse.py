@@ -37,7 +37,7 @@ _FALLBACK = (100, 24)  # columns and lines where there is no terminal
 @click.option("--pretokenized", is_flag=True, help="A line is a sentence, its tokens stand between spaces.")
 @click.option("--lines", is_flag=True, help="Raw text: every line end ends a sentence, not only a blank line.")
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
-@click.option("--threads", type=click.IntRange(min=1), help="Processor cores to use [all].")
+@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Processor cores to use.")
 @click.option("--encoding", help="Encoding of the input [UTF-8, or UTF-16 with a byte order mark].")
 @click.pass_context
 def command(
@@ -50,7 +50,7 @@ def command(
     pretokenized: bool,
     lines: bool,
     device: str,
-    threads: int | None,
+    threads: int,
     encoding: str | None,
 ) -> None:
     """Parse TEXT, or the text in a file or on standard input, and show or write the trees of its sentences."""
@@ -58,7 +58,10 @@ def command(
         raise UsageError("give the text as arguments or with --input, not both")
     if pretokenized and lines:
         raise UsageError("--lines is for raw text: with --pretokenized every line is a sentence anyway")
-    format = to or _default_format(output)
+    folder = output.endswith(os.sep) or os.path.isdir(output)
+    format = to or ("svg" if folder else _default_format(output))
+    if folder and format not in PICTURES:
+        raise UsageError(f"{output} is a folder, for pictures only: name a file for --to {format}")
     refused: list[str] = []
 
     def refuse(message: str) -> None:
@@ -74,11 +77,7 @@ def command(
         model = choose_model("\n".join(text) or sample)
         tell(f"parsing with --model {model}")
     documents = [CleanText(pieces) for pieces in sources]
-    parser = load(model, device)
-    if threads is not None:
-        import torch
-
-        torch.set_num_threads(threads)
+    parser = load(model, device, threads)
     with _progress(source if not text else None, output) as counted:
 
         def passages() -> Iterator[Passage | None]:
@@ -91,7 +90,7 @@ def command(
         report = Report()
         results = numbered(parser.parse_passages(passages()), format)
         options = _picture_options(format, output)
-        if output.endswith(os.sep) or os.path.isdir(output):
+        if folder:
             write_files(picked(results), PICTURES[format], options, output)
         else:
             with open_for_writing(output) as stream:
@@ -107,8 +106,6 @@ def command(
 def _default_format(output: str) -> str:
     if output == STANDARD:
         return "tree" if sys.stdout.isatty() else "discbracket"
-    if output.endswith(os.sep) or os.path.isdir(output):
-        return "svg"
     ending = os.path.splitext(output)[1].lower()
     picture = next((name for name, kind in PICTURES.items() if EXTENSIONS[kind] == ending), None)
     return picture or output_format(output).name

@@ -42,15 +42,18 @@ def advice() -> str:
     return f"{shipped}give the directory of a model that `discoparse train` made"
 
 
-def load(model: str | Path, device: str = "auto") -> Parser:
+def load(model: str | Path, device: str = "auto", threads: int | None = None) -> Parser:
     """The parser of a shipped model, as `load("nl")`, or of a model's directory.
 
-    `device` is `auto` (a GPU if there is one), `cpu` or `cuda`. Loading runs no code that a model brings along.
+    `device` is `auto` (a GPU if there is one), `cpu` or `cuda`. `threads` sets the cores that PyTorch may use in this
+    process, which is left as it is by default. Loading runs no code that a model brings along.
     """
     directory = find_model(model)
-    from discoparse.device import choose_device
+    from discoparse.device import choose_device, use_threads
     from discoparse.model import load_model
 
+    if threads is not None:
+        use_threads(threads)
     return load_model(directory, choose_device(device))
 
 

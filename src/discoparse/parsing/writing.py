@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from discoparse.drawing.pages import Options, draw_pages
-from discoparse.errors import TreebankError
 from discoparse.parsing.passages import Notice
 from discoparse.tree import Tree
 from discoparse.treebank import WRITABLE, Report, format_trees, jsontrees
@@ -33,19 +32,30 @@ def picked(results: Results) -> Iterator[tuple[int, Tree, None]]:
 
 
 def output_pieces(results: Results, format: str, options: Options, report: Report, refuse: Notice) -> Iterator[str]:
-    """The text of the output in pieces. `refuse` is told of trees that the format cannot hold."""
+    """The text of the output in pieces. `refuse` is told when trees must be left out."""
     if format in PICTURES:
         for piece in draw_pages(picked(results), PICTURES[format], options, numbered=False):
             yield piece + "\n" if format == "tree" else piece
     elif format == "json":
         yield from jsontrees.write(results, report, array=True)
     elif format in _NO_TREE:
-        for number, tree in enumerate(results, 1):
-            try:
-                pieces = [] if tree is None else list(format_trees([tree], format, report))
-            except TreebankError as error:
-                refuse(f"result {number} is left out: {error.problem.message}")
-                pieces = []
-            yield from pieces or [_NO_TREE[format]]
+        for tree in _only_continuous(results, report, refuse) if format == "bracket" else results:
+            yield from [_NO_TREE[format]] if tree is None else format_trees([tree], format, report)
     else:
         yield from format_trees((tree for tree in results if tree is not None), format, report)
+
+
+def _only_continuous(results: Results, report: Report, refuse: Notice) -> Iterator[Tree | None]:
+    """None instead of discontinuous trees."""
+    told = False
+    for number, tree in enumerate(results, 1):
+        if tree is None or not tree.is_discontinuous:
+            yield tree
+            continue
+        if not told:
+            refuse(
+                f"tree {number} is discontinuous: bracket cannot hold it and its like, an empty line stands for each"
+            )
+            told = True
+        report.not_written("bracket", "discontinuous trees")
+        yield None
