@@ -19,9 +19,9 @@ import torch
 from torch import Tensor
 
 from discoparse.decoding import constituents
+from discoparse.device import choose_device
 from discoparse.environment import environment, peak_memory
-from discoparse.errors import UsageError
-from discoparse.model import load_model
+from discoparse.models import load
 from discoparse.parser import Parser
 from discoparse.training.loop import Trainer
 from discoparse.training.recipe import RECIPES, Recipe
@@ -57,7 +57,7 @@ def run_benchmark(
 ) -> dict[str, Any]:
     """Measure everything on some trees; without a model, parsing is measured with the network just trained."""
     effort = effort or Effort()
-    where = torch.device(chosen_device(device))
+    where = choose_device(device)
     figures: dict[str, Any] = {
         "trees": len(trees),
         "tokens": sum(map(len, trees)),
@@ -66,7 +66,7 @@ def run_benchmark(
         "training": None,
     }
     with using_threads(threads) as figures["threads"]:
-        parser = None if model is None else load_model(model, where)
+        parser = None if model is None else load(model, where.type)
         if parser is None or effort.training_seconds:
             progress("training")
             chosen = RECIPES[recipe].override(list(settings))
@@ -144,14 +144,6 @@ def measure_parsing(parser: Parser, sentences: Sequence[Words], repeats: int) ->
         "times_encoder": median["trees"] / median["encoder"],
         "yields_times_encoder": median["yields"] / median["encoder"],
     }
-
-
-def chosen_device(name: str) -> str:
-    """`auto` is the GPU where there is one."""
-    available = torch.cuda.is_available()
-    if name == "cuda" and not available:
-        raise UsageError("--device cuda: PyTorch finds no GPU here; use --device cpu")
-    return ("cuda" if available else "cpu") if name == "auto" else name
 
 
 Batch = tuple[Sequence[Words], np.ndarray]  # sentences and their lengths

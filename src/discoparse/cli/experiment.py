@@ -64,9 +64,9 @@ def command(
 
     plan = None
     if not report_only:
-        from discoparse.benchmark import chosen_device
+        from discoparse.device import choose_device
 
-        chosen = chosen_device(device)
+        chosen = choose_device(device).type
         plan = Plan(recipe, oracles, seeds, settings, chosen, minutes, jobs, stop_after)
     page = run_experiment(treebank_dirs, output, plan, report=report, notes=notes, progress=tell)
     if page is None:

@@ -26,7 +26,8 @@ def measure_speed(
     from discoparse.benchmark import measure_parsing, using_threads
     from discoparse.model import load_model
 
-    model = next((run for run in reversed(runs) if (run.directory / MODEL).is_dir()), None)
+    with_models = [run for run in reversed(runs) if (run.directory / MODEL).is_dir()]
+    model = min(with_models, key=lambda run: run.run.recipe != "fast", default=None)
     devices = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
     for device in devices:
         path = speed_path(folder, device)
