@@ -11,11 +11,29 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from discoparse.lockstep import NO_LABEL, Lockstep, run
 from discoparse.network import POSITIONS, Network, Scorers, distance
 
 _BOUNDARIES = 2  # positions that every set has; the other two belong to the gap
+
+
+@dataclass(frozen=True)
+class Projection:
+    """The weights of the scorers' first layers by position, as long as the parameters stay the same."""
+
+    weights: Tensor  # [POSITIONS, 3H, D]
+    bias: Tensor  # [3H]
+
+    @classmethod
+    def of(cls, scorers: Scorers) -> Projection:
+        weights, bias = scorers.blocks()
+        return cls(weights.view(POSITIONS, len(bias), -1), bias)
+
+    def __call__(self, rows: Tensor, first: int, last: int) -> Tensor:
+        """Tokens at positions first..last-1: [M, D] -> [M x positions, 3H], thirds for item, focus and labeller."""
+        return F.linear(rows, self.weights[first:last].flatten(0, 1)).view(-1, len(self.bias))
 
 
 class ScoringPolicy:
@@ -25,7 +43,12 @@ class ScoringPolicy:
     """
 
     def __init__(
-        self, scorers: Scorers, tokens: Tensor, sample: bool = False, on_demand: bool | None = None
+        self,
+        scorers: Scorers,
+        tokens: Tensor,
+        sample: bool = False,
+        on_demand: bool | None = None,
+        projection: Projection | None = None,
     ) -> None:
         batch, width, _ = tokens.shape
         self.scorers = scorers
@@ -39,11 +62,12 @@ class ScoringPolicy:
         # tokens are projected and slots scored on demand.
         self.on_demand = tokens.device.type == "cpu" if on_demand is None else on_demand
         positions = _BOUNDARIES if self.on_demand else POSITIONS
-        self.table = scorers.project(self.rows, 0, positions)  # [(B N + 1) x positions, 3H]
+        self.project = Projection.of(scorers) if projection is None else projection
+        self.table = self.project(self.rows, 0, positions)  # [(B N + 1) x positions, 3H]
         self.positions = torch.arange(positions, device=tokens.device)
         hidden = self.table.shape[1] // 3
-        nil_gap = scorers.project(scorers.nil[None], _BOUNDARIES, POSITIONS).sum(0)  # [3H]
-        bias = scorers.projection_bias
+        nil_gap = self.project(scorers.nil[None], _BOUNDARIES, POSITIONS).sum(0)  # [3H]
+        bias = self.project.bias
         self.constant = bias + nil_gap if self.on_demand else bias
         self.nil_gap = nil_gap
         self.hidden = hidden
@@ -63,8 +87,8 @@ class ScoringPolicy:
             (gapped,) = torch.nonzero(rows[:, _BOUNDARIES] != self.nil, as_tuple=True)
             if len(gapped):
                 gap = self.rows[rows[gapped, _BOUNDARIES:]]  # [G, 2, D]
-                first = self.scorers.project(gap[:, 0], _BOUNDARIES, _BOUNDARIES + 1)
-                last = self.scorers.project(gap[:, 1], _BOUNDARIES + 1, POSITIONS)
+                first = self.project(gap[:, 0], _BOUNDARIES, _BOUNDARIES + 1)
+                last = self.project(gap[:, 1], _BOUNDARIES + 1, POSITIONS)
                 sums.index_add_(0, gapped, first + last - self.nil_gap)
         return sums
 
@@ -122,11 +146,13 @@ class Decoded:
     probabilities: list[list[float]] | None  # [B][T] of the labels
 
 
-def structural_pass(scorers: Scorers, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+def structural_pass(
+    scorers: Scorers, tokens: Tensor, lengths: Tensor, projection: Projection | None = None
+) -> tuple[Tensor, Tensor]:
     """All structural actions, greedily: token vectors [B, N, D], lengths [B] -> slots [B, T] and the first layer of
     the labeller for every focus [B, T, H]."""
     machine = Lockstep(lengths, tokens.shape[1])
-    policy = ScoringPolicy(scorers, tokens)
+    policy = ScoringPolicy(scorers, tokens, projection=projection)
     return run(machine, policy), policy.finish(machine)
 
 

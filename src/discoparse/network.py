@@ -184,26 +184,22 @@ class Scorers(nn.Module):
 
     # -- the factored way: project tokens once, then add rows ------------------------------------------------------
 
-    def _blocks(self, first: int, last: int) -> tuple[Tensor, Tensor]:
-        """The first layers' weights for positions first..last-1 as [positions x 3H, D], and their biases [3H]."""
+    def blocks(self) -> tuple[Tensor, Tensor]:
+        """The first layers' weights by position as [4 x 3H, D], and their biases [3H]."""
         size = len(self.nil)
         pair = self.pair_input.weight.view(-1, 2, POSITIONS, size)  # [H, item or focus, position, D]
         label = self.label_input.weight.view(-1, 1, POSITIONS, size)
-        blocks = torch.cat([pair, label], 1)[:, :, first:last]  # [H, 3, positions, D]
-        bias = torch.cat(
-            [torch.zeros_like(self.pair_input.bias), self.pair_input.bias, self.label_input.bias]
-        )
-        return blocks.permute(2, 1, 0, 3).reshape(-1, size), bias
+        weights = torch.cat([pair, label], 1).permute(2, 1, 0, 3).reshape(-1, size)
+        return weights, self.projection_bias
 
-    def project(self, rows: Tensor, first: int = 0, last: int = POSITIONS) -> Tensor:
-        """Every token at every position: [M, D] -> [M x positions, 3H], thirds for item, focus and labeller."""
-        weight, _ = self._blocks(first, last)
-        return F.linear(rows, weight).view(len(rows) * (last - first), -1)
+    def project(self, rows: Tensor) -> Tensor:
+        """Every token at every position: [M, D] -> [M x 4, 3H], thirds for item, focus and labeller."""
+        return F.linear(rows, self.blocks()[0]).view(len(rows) * POSITIONS, -1)
 
     @property
     def projection_bias(self) -> Tensor:
         """[3H], to be added to the sum of a set's four rows."""
-        return self._blocks(0, 0)[1]
+        return torch.cat([torch.zeros_like(self.pair_input.bias), self.pair_input.bias, self.label_input.bias])
 
     def pair_scores(self, first: Tensor) -> Tensor:
         """From the first layer's input to its tanh: [..., H] -> [...]."""

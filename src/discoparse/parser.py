@@ -13,12 +13,13 @@ import torch
 from torch import Tensor
 
 from discoparse.corpus import by_budget, form_tensors
-from discoparse.decoding import Decoded, decode, spell_code, structural_pass
+from discoparse.decoding import Decoded, Projection, decode, spell_code, structural_pass
 from discoparse.errors import DiscoparseError
 from discoparse.graphs import WIDEST, Graphs, bucket, pad_batch
 from discoparse.model_info import ModelInfo
 from discoparse.network import Network, NetworkConfig
 from discoparse.parsing.building import build_tree
+from discoparse.parsing.few import FEW, FewScorers, few_pass
 from discoparse.parsing.passages import LONGEST, Notice, Passage, read_text
 from discoparse.parsing.windows import windows
 from discoparse.tree import Token, Tree
@@ -85,13 +86,16 @@ class Parser:
         self.info = info  # of a model that was loaded
         self.network = network.to(self.device).eval()
         self.vocabulary = vocabulary
-        self._forms = FormCache(network, vocabulary, self.device)
         self._graphs = Graphs(partial(structural_pass, network.scorers)) if self.device.type == "cuda" else None
         self._chains: dict[int, tuple[str, ...]] = {0: ()}
+        self.clear_cache()
 
     def clear_cache(self) -> None:
         """Forget what was computed with the network's parameters; for those who change them."""
         self._forms = FormCache(self.network, self.vocabulary, self.device)
+        with torch.inference_mode():
+            self._projection = Projection.of(self.network.scorers) if self.device.type == "cpu" else None
+            self._few = None if self._projection is None else FewScorers(self.network.scorers, self._projection)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Locks, caches and recordings stay at home; on a machine without a GPU, the copy uses the processor."""
@@ -170,9 +174,11 @@ class Parser:
     def _structure(self, tokens: Tensor, lengths: Tensor) -> Sequence[Tensor]:
         """The structural actions of a batch; recorded as a graph where that pays."""
         batch, width = tokens.shape[:2]
+        if self._few is not None and batch <= FEW:
+            return few_pass(self._few, tokens, lengths)
         full = BATCH_TOKENS[self.device.type] // width
         if self._graphs is None or width > WIDEST or not full // 4 <= batch <= full:
-            return structural_pass(self.network.scorers, tokens, lengths)
+            return structural_pass(self.network.scorers, tokens, lengths, self._projection)
         with self._forms.lock:  # a recording has one set of buffers
             outputs = self._graphs(pad_batch(tokens, full), pad_batch(lengths, full))
             return [output[:batch].clone() for output in outputs]
