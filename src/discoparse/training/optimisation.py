@@ -20,12 +20,11 @@ def learning_rate(recipe: Recipe, step: int, total_steps: int, time_used: float 
         warm = max(recipe.warmup_steps, 1)
         peak = recipe.learning_rate / (1 + recipe.decay * max(step, warm))
         return peak * min(1.0, step / warm)
-    if step < recipe.warmup_steps:
-        return recipe.learning_rate * step / recipe.warmup_steps
     progress = (step - recipe.warmup_steps) / max(1, total_steps - recipe.warmup_steps)
-    progress = min(1.0, max(progress, time_used))
+    progress = min(1.0, max(0.0, progress, time_used))
     cosine = (1 + math.cos(math.pi * progress)) / 2
-    return recipe.learning_rate * (recipe.final_rate + (1 - recipe.final_rate) * cosine)
+    peak = recipe.learning_rate * (recipe.final_rate + (1 - recipe.final_rate) * cosine)
+    return peak * min(1.0, step / max(recipe.warmup_steps, 1))
 
 
 def noise_deviation(recipe: Recipe, step: int) -> float:

@@ -20,7 +20,7 @@ class Progress:
         self.shown = shown
         self.end = None if minutes_left is None else time.monotonic() + 60 * minutes_left
         self.best = ""
-        layout = "{desc} {percentage:3.0f}%|{bar}| step {n_fmt}/{total_fmt} {postfix}"
+        layout = "{desc} {percentage:3.0f}%|{bar}| step {n_fmt}/{total_fmt}{postfix}"
         # None: only on a terminal
         self.bar = tqdm(
             total=batches, initial=done, disable=None if shown else True, bar_format=layout, dynamic_ncols=True
