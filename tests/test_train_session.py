@@ -277,7 +277,7 @@ def test_minutes_end_the_training_with_a_complete_schedule(tmp_path, monkeypatch
 def test_minutes_that_suffice_change_nothing():
     """Where the steps are ahead of the clock, the schedule is that of the steps."""
     recipe = RECIPES["fast"]
-    for step in (1, 50, 500, 4000):
+    for step in (500, 1000, 4000):
         used = 0.5 * step / 5000
         assert learning_rate(recipe, step, 5000, used) == learning_rate(recipe, step, 5000)
     clock = Clock()
