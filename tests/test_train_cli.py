@@ -123,7 +123,7 @@ def test_show_recipe_prints_what_would_be_used(capsys):
     ("options", "message"),
     [
         (["--set", "hiden=50"], "expected name=value with one of these names"),
-        (["--set", "hidden=many"], "hidden takes a int"),
+        (["--set", "hidden=many"], "hidden takes a whole number"),
         (["--set", "dropout_tagger=3"], "dropout_tagger = 3.0 is not between 0 and 0.99"),
         (["--set", "oracle=delphic"], "unknown oracle"),
         (["--set", "evaluate_every=0"], "evaluate_every"),

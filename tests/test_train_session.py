@@ -230,6 +230,19 @@ def test_resume_without_a_state_starts_from_the_beginning(tmp_path):
     assert run(tmp_path / "out", small("fast", epochs=1), resume=True).finished
 
 
+@pytest.mark.parametrize("name", ["paper", "fast"])
+def test_every_oracle_trains_with_every_recipe(tmp_path, name):
+    """static, dynamic and complete, the last with one preferred action or with the whole set, make four models."""
+    settings = [{"oracle": "static"}, {"oracle": "dynamic"}, {"oracle": "complete"}]
+    settings.append({"oracle": "complete", "optimal_set": not RECIPES[name].optimal_set})
+    models = set()
+    for number, changes in enumerate(settings):
+        output = tmp_path / str(number)
+        assert run(output, small(name, epochs=2, exploration=0.5, **changes)).finished
+        models.add((output / "model" / "model.safetensors").read_bytes())
+    assert len(models) == 4
+
+
 def test_no_trees(tmp_path):
     """Nothing to train on, nothing to evaluate with."""
     with pytest.raises(DiscoparseError, match="training treebank has no trees"):

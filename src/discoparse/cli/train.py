@@ -97,15 +97,13 @@ def command(
     if not train_files or not dev_files or output is None:
         raise click.UsageError("training needs --train, --dev and --output")
 
-    import torch
-
-    from discoparse.device import choose_device
+    from discoparse.device import choose_device, use_threads
     from discoparse.model_info import ModelInfo
     from discoparse.training.session import train
 
     chosen = choose_device(device)
     if threads is not None:
-        torch.set_num_threads(threads)
+        use_threads(threads)
     info = ModelInfo(name or output.resolve().name, language, _treebank_names(train_files), licence)
     outcome = train(
         recipe,

@@ -122,7 +122,8 @@ def _parse(name: str, value: str, kind: type) -> Any:
             return {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}[value.lower()]
         return kind(value)
     except (ValueError, KeyError):
-        raise UsageError(f"--set {name}={value}: {name} takes a {kind.__name__}") from None
+        kinds = {int: "a whole number", float: "a number", bool: "yes or no"}
+        raise UsageError(f"--set {name}={value}: {name} takes {kinds.get(kind, 'a name')}") from None
 
 
 RECIPES = {
