@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import sys
 
 import pytest
@@ -188,3 +189,35 @@ def test_wrong_use_is_explained(model, arguments, message, capsys, monkeypatch):
         main(["parse", "--model", model, *arguments])
     assert ended.value.code in (1, 2)
     assert message in capsys.readouterr().err
+
+
+def test_a_terminal_shows_drawn_trees_and_a_file_gets_a_progress_bar(model, tmp_path):
+    """What depends on where the output goes, seen on a real terminal."""
+    pytest.importorskip("pty")
+    assert "─" in _on_a_terminal("parse", "--model", model, "What did you see?")
+    file = tmp_path / "text.txt"
+    file.write_text("The dog barks. " * 100)
+    shown = _on_a_terminal("parse", "--model", model, "--input", str(file), "--output", str(tmp_path / "x.export"))
+    assert "100%" in shown
+    assert (tmp_path / "x.export").read_text().count("#EOS") == 100
+
+
+def _on_a_terminal(*arguments: str) -> str:
+    """What the program writes on a terminal of 100 columns."""
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    process, terminal = pty.fork()
+    if process == 0:
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+        os.execv(sys.executable, [sys.executable, "-c", "from discoparse.cli import main; main()", *arguments])
+    written = b""
+    try:
+        while block := os.read(terminal, 4096):
+            written += block
+    except OSError:  # on Linux, the end
+        pass
+    assert os.waitpid(process, 0)[1] == 0
+    return written.decode()
