@@ -268,6 +268,9 @@ class Tree:
 
         return format_tree(self)
 
+    def __repr__(self) -> str:
+        return f"<Tree {self}>"
+
     def _repr_svg_(self) -> str:
         """The picture that a notebook shows."""
         from discoparse.drawing import draw_svg
