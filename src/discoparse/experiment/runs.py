@@ -11,13 +11,16 @@ import multiprocessing
 import shutil
 import signal
 import statistics
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from discoparse.atomic import existing_directory, replace_file
@@ -87,7 +90,7 @@ def train_all(jobs: Sequence[Job], at_once: int, stop_after: float | None, progr
     end = None if stop_after is None else time.monotonic() + 60 * stop_after
     workers: dict[Connection, tuple[Job, BaseProcess]] = {}
     complete, stopping = True, False
-    try:
+    with _termination_as_exit(), _ending(workers):
         while todo or workers:
             while todo and len(workers) < at_once and not stopping:
                 job = todo.pop(0)
@@ -104,8 +107,6 @@ def train_all(jobs: Sequence[Job], at_once: int, stop_after: float | None, progr
                 todo.clear()
                 for _, process in workers.values():
                     process.terminate()  # SIGTERM: it saves its state and ends
-    finally:
-        _end(process for _, process in workers.values())
     return complete
 
 
@@ -134,15 +135,40 @@ def _finish(connection: Connection, job: Job, process: BaseProcess, progress: Pr
     return bool(kind == "finished")
 
 
-def _end(processes: Any) -> None:
-    """Ask processes to stop, and wait while they save."""
-    processes = list(processes)
-    for process in processes:
-        process.terminate()
-    for process in processes:
-        process.join(_PATIENCE)
-        if process.is_alive():
-            process.kill()
+@contextmanager
+def _ending(workers: dict[Connection, tuple[Job, BaseProcess]]) -> Iterator[None]:
+    """Leave no process behind, and give each the time to save its state."""
+    told = False
+    try:
+        yield
+    except KeyboardInterrupt:  # the terminal told the processes, too; a second signal would cut their saving short
+        told = True
+        raise
+    finally:
+        for _, process in workers.values():
+            if not told:
+                process.terminate()
+        for _, process in workers.values():
+            process.join(_PATIENCE)
+            if process.is_alive():
+                process.kill()
+
+
+@contextmanager
+def _termination_as_exit() -> Iterator[None]:
+    """While this is entered, SIGTERM ends the program as an exception would, so that the processes are told."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():  # elsewhere Python forbids handlers
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _work(job: Job, connection: Connection) -> None:

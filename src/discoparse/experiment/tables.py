@@ -96,7 +96,7 @@ def latex(table: Table) -> str:
             *rows,
             r"\bottomrule",
             r"\end{tabular}",
-            rf"\caption{{{_tex(' '.join([table.caption, *table.notes]))}}}",
+            rf"\caption{{{_tex(' '.join([table.caption + '.', *table.notes]))}}}",
             rf"\label{{tab:{table.name}}}",
             r"\end{table}",
             "",
@@ -107,6 +107,7 @@ def latex(table: Table) -> str:
 _TEX = {
     "\\": r"\textbackslash{}",
     "±": r"$\pm$",
+    "→": r"$\rightarrow$",
     "–": "--",
     "≤": r"$\leq$",
     "≥": r"$\geq$",
