@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from rich_trees import rich_trees
 from strategies import trees
 
 import discoparse
@@ -36,6 +37,24 @@ def test_public_names():
     assert all(getattr(discoparse, name) is not None for name in discoparse.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         discoparse.nonsense  # noqa: B018
+
+
+@settings(deadline=None)
+@given(rich_trees())
+def test_trees_can_be_pickled(tree):
+    tree.text, tree.tokens[0].span, tree.root.probability = "text", (0, 4), 0.5
+    copy = pickle.loads(pickle.dumps(tree))
+    assert copy == tree
+    assert (copy.text, copy.tokens[0].span, copy.root.probability) == ("text", (0, 4), 0.5)
+
+
+def test_deep_trees_can_be_pickled():
+    """Deeper than Python recurses."""
+    node = Node("NP", [0])
+    for _ in range(5000):
+        node = Node("NP", [node])
+    tree = Tree([Token("dogs", "NN")], node)
+    assert pickle.loads(pickle.dumps(tree)) == tree
 
 
 @settings(deadline=None)

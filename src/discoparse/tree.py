@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 ROOT = "ROOT"  # label of the virtual root, as in disco-dop's files
 
@@ -271,11 +272,36 @@ class Tree:
     def __repr__(self) -> str:
         return f"<Tree {self}>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle, which would not reach the bottom of deep trees: nodes in a list, in which ~k names node k."""
+        names: dict[Node | int, int] = {node: ~k for k, node in enumerate(self.preorder())}
+        nodes = [
+            (n.label, [names.get(c, c) for c in n.children], n.edge, n.morph, n.features, n.probability)
+            for n in self.preorder()
+        ]
+        edges = [(names.get(e.child, e.child), names.get(e.parent, e.parent), e.label) for e in self.secondary_edges]
+        return _unpickle, (self.tokens, nodes, self.id, self.comments, edges, self.text)
+
     def _repr_svg_(self) -> str:
         """The picture that a notebook shows."""
         from discoparse.drawing import draw_svg
 
         return draw_svg(self)
+
+
+def _unpickle(
+    tokens: list[Token], nodes: list[Any], name: str | None, comments: list[str], edges: list[Any], text: str | None
+) -> Tree:
+    """The inverse of `Tree.__reduce__`."""
+    made = [Node(*fields) for fields in nodes]
+
+    def named(end: int) -> Node | int:
+        return made[~end] if end < 0 else end
+
+    for node in made:
+        node.children = [named(child) for child in node.children]  # type: ignore[arg-type]
+    secondary = [SecondaryEdge(named(child), named(parent), label) for child, parent, label in edges]
+    return Tree(tokens, made[0], name, comments, secondary, text)
 
 
 def indexes(mask: int) -> list[int]:
