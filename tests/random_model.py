@@ -24,9 +24,15 @@ _SIZES = {"word_size": 6, "character_size": 5, "character_hidden": 4, "hidden": 
 torch.set_num_threads(1)  # more only get in each other's way with a network this small
 
 
-def random_parser(language: str = "en", seed: int = 0) -> Parser:
-    """The parser; its label scores are spread so that trees have many nodes, some of them discontinuous."""
-    vocabulary = Vocabulary.from_trees([parse_tree(line) for line in _TREES], chains=True)
+def random_parser(language: str = "en", seed: int = 0, mirrored: bool = False) -> Parser:
+    """The parser; its label scores are spread so that trees have many nodes, some of them discontinuous.
+
+    With `mirrored`, the language that it knows is English with the letters of each word reversed.
+    """
+    trees = [parse_tree(line) for line in _TREES]
+    for token in (token for tree in trees for token in tree.tokens if mirrored):
+        token.word = token.word[::-1]
+    vocabulary = Vocabulary.from_trees(trees, chains=True)
     torch.manual_seed(seed)
     config = NetworkConfig(
         words=len(vocabulary.words) + 1,
@@ -47,9 +53,9 @@ def random_parser(language: str = "en", seed: int = 0) -> Parser:
     return Parser(network, vocabulary, info=info)
 
 
-def save_random_model(path: Path, **options: str) -> None:
+def save_random_model(path: Path, language: str = "en", mirrored: bool = False) -> None:
     """Write the parser as a model."""
-    parser = random_parser(**options)
+    parser = random_parser(language, mirrored=mirrored)
     assert parser.info is not None
     network = parser.network
     save_model(path, network.state_dict(), network.config, parser.vocabulary, parser.info)

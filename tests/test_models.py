@@ -20,9 +20,9 @@ _LARGEST = 10_000_000  # bytes of a shipped model
 
 @pytest.fixture
 def shipped(tmp_path, monkeypatch):
-    """Two models, as if they came with the program."""
-    for language in ("en", "xx"):
-        save_random_model(tmp_path / language, language=language)
+    """Two models, as if they came with the program: English, and English with every word reversed."""
+    save_random_model(tmp_path / "en", "en")
+    save_random_model(tmp_path / "xx", "xx", mirrored=True)
     monkeypatch.setattr(discoparse.models, "_SHIPPED", tmp_path)
     return tmp_path
 
@@ -73,15 +73,15 @@ def test_what_is_no_model_is_refused(shipped, tmp_path):
 
 
 def test_the_model_is_chosen_by_the_words_of_the_text(shipped):
-    """`xx` knows other words; a text whose words tell nothing is refused with the list of models."""
-    vocabulary = shipped / "xx" / "vocabulary.json"
-    data = json.loads(vocabulary.read_bytes())
-    data["words"] = [word[::-1] for word in data["words"]]
-    vocabulary.write_text(json.dumps(data))
-
+    """A text whose words tell nothing is refused with the list of models."""
     chosen = CliRunner().invoke(cli, ["parse", "The dog barks."])
     assert chosen.exit_code == 0
     assert "--model en" in chosen.stderr
+    several = CliRunner().invoke(cli, ["parse", "The dog barks.", "ehT god skrab.", "What did you see?"])
+    assert "--model en and xx" in several.stderr
+    texts = {"The dog barks.": "en", "ehT god skrab.": "xx", "What did you see?": "en"}
+    alone = [CliRunner().invoke(cli, ["parse", "--model", name, text]).stdout for text, name in texts.items()]
+    assert several.stdout == "".join(alone), "each text is parsed with the model of its language"
     streamed = CliRunner().invoke(cli, ["parse"], input="The dog\n" * 200)
     assert streamed.stdout.count("=dog") == 200, "what was looked at is parsed too"
     unclear = CliRunner().invoke(cli, ["parse", "Quux"])

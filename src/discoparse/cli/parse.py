@@ -7,6 +7,8 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 
 import click
 from tqdm import tqdm
@@ -19,6 +21,7 @@ from discoparse.models.choice import choose_model, look_ahead
 from discoparse.parsing.passages import Passage, read_lines, read_text
 from discoparse.parsing.reading import CleanText, file_pieces
 from discoparse.parsing.writing import OUTPUTS, PICTURES, numbered, output_pieces, picked
+from discoparse.tree import Tree
 from discoparse.treebank import Report
 from discoparse.treebank.files import STANDARD, open_for_writing
 from discoparse.treebank.formats import output_format
@@ -72,23 +75,24 @@ def command(
     if not text and source == STANDARD and sys.stdin.isatty():
         tell("type text, and end it with Ctrl-D; or see discoparse parse --help")
     sources: list[Iterable[str]] = [[part] for part in text] or [file_pieces(source, encoding, refuse)]
-    if model is None:
-        sample, sources[0] = look_ahead(sources[0])
-        model = choose_model("\n".join(text) or sample)
-        tell(f"parsing with --model {model}")
+    models = [model] * len(sources) if model is not None else _choose_models(sources)
+    parsers = {name: load(name, device, threads) for name in dict.fromkeys(models)}
     documents = [CleanText(pieces) for pieces in sources]
-    parser = load(model, device, threads)
+    report = Report()
     with _progress(source if not text else None, output) as counted:
 
-        def passages() -> Iterator[Passage | None]:
-            for document in documents:
+        def passages(name: str, parts: Iterable[CleanText]) -> Iterator[Passage | None]:
+            for document in parts:
                 if pretokenized:
                     yield from read_lines(counted(document), refuse)
                 else:
-                    yield from read_text(counted(document), parser.language, tell, lines=lines)
+                    yield from read_text(counted(document), parsers[name].language, tell, lines=lines)
 
-        report = Report()
-        results = numbered(parser.parse_passages(passages()), format)
+        def trees() -> Iterator[Tree | None]:
+            for name, group in groupby(zip(models, documents, strict=True), key=itemgetter(0)):
+                yield from parsers[name].parse_passages(passages(name, (document for _, document in group)))
+
+        results = numbered(trees(), format)
         options = _picture_options(format, output)
         if folder:
             write_files(picked(results), PICTURES[format], options, output)
@@ -101,6 +105,16 @@ def command(
             tell(message)
     if refused:
         ctx.exit(1)
+
+
+def _choose_models(sources: list[Iterable[str]]) -> list[str]:
+    """A model for each text, by its words; the texts can still be read from the start."""
+    models = []
+    for k, pieces in enumerate(sources):
+        sample, sources[k] = look_ahead(pieces)
+        models.append(choose_model(sample))
+    tell(f"parsing with --model {' and '.join(dict.fromkeys(models))}")
+    return models
 
 
 def _default_format(output: str) -> str:

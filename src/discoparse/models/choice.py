@@ -12,7 +12,10 @@ from discoparse.models import advice, find_model, shipped_models
 
 _PIECES = 50  # of a text that are looked at; each is a line, or a part of a long one
 _WORD = re.compile(r"[^\W\d_]+")
-_CLEARLY = 1.2  # the best model must know so many times as many words as the next
+# The best model must know this share of the words, and so many times as many as the next. For single sentences of the
+# development sets that gives the right model for 95 (German) to 99 % (Icelandic), and none for nearly all others.
+_KNOWN = 0.4
+_CLEARLY = 1.2
 
 
 def look_ahead(pieces: Iterable[str]) -> tuple[str, Iterable[str]]:
@@ -37,20 +40,23 @@ def choose_model(sample: str) -> str:
 
 
 def clearly_best(sample: str, vocabularies: dict[str, set[str]]) -> str | None:
-    """The vocabulary that most words of a text are in, if any is clearly ahead. Words that several share tell less.
+    """The vocabulary that most words of a text are in, if one is clearly ahead. Words that several share tell less.
 
     >>> words = {"en": {"what", "is", "the"}, "nl": {"wat", "is", "de"}}
-    >>> clearly_best("Wat is de zin?", words), clearly_best("Is is?", words)
-    ('nl', None)
+    >>> clearly_best("Wat is de zin?", words), clearly_best("Is is?", words), clearly_best("Quel est le sens?", words)
+    ('nl', None, None)
     """
     scores = dict.fromkeys(vocabularies, 0.0)
-    for word in _WORD.findall(sample):
+    known = dict.fromkeys(vocabularies, 0)
+    found = _WORD.findall(sample)
+    for word in found:
         knowing = [name for name, words in vocabularies.items() if word in words or word.lower() in words]
         for name in knowing:
             scores[name] += 1 / len(knowing)
+            known[name] += 1
     best, *others = sorted(scores, key=scores.__getitem__, reverse=True)
     second = scores[others[0]] if others else 0.0
-    return best if scores[best] > 0 and scores[best] >= _CLEARLY * second else None
+    return best if found and known[best] >= _KNOWN * len(found) and scores[best] >= _CLEARLY * second else None
 
 
 def _known_words(name: str) -> set[str]:
