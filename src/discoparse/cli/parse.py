@@ -7,8 +7,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import groupby
-from operator import itemgetter
 
 import click
 from tqdm import tqdm
@@ -18,10 +16,9 @@ from discoparse.drawing.pages import EXTENSIONS, Options, write_files
 from discoparse.errors import UsageError
 from discoparse.models import load
 from discoparse.models.choice import choose_model, look_ahead
-from discoparse.parsing.passages import Passage, read_lines, read_text
+from discoparse.parsing.documents import parse_documents
 from discoparse.parsing.reading import CleanText, file_pieces
 from discoparse.parsing.writing import OUTPUTS, PICTURES, numbered, output_pieces, picked
-from discoparse.tree import Tree
 from discoparse.treebank import Report
 from discoparse.treebank.files import STANDARD, open_for_writing
 from discoparse.treebank.formats import output_format
@@ -80,19 +77,9 @@ def command(
     documents = [CleanText(pieces) for pieces in sources]
     report = Report()
     with _progress(source if not text else None, output) as counted:
-
-        def passages(name: str, parts: Iterable[CleanText]) -> Iterator[Passage | None]:
-            for document in parts:
-                if pretokenized:
-                    yield from read_lines(counted(document), refuse)
-                else:
-                    yield from read_text(counted(document), parsers[name].language, tell, lines=lines)
-
-        def trees() -> Iterator[Tree | None]:
-            for name, group in groupby(zip(models, documents, strict=True), key=itemgetter(0)):
-                yield from parsers[name].parse_passages(passages(name, (document for _, document in group)))
-
-        results = numbered(trees(), format)
+        texts = [(parsers[name], counted(document)) for name, document in zip(models, documents, strict=True)]
+        trees = parse_documents(texts, pretokenized=pretokenized, lines=lines, notice=tell, refuse=refuse)
+        results = numbered(trees, format)
         options = _picture_options(format, output)
         if folder:
             write_files(picked(results), PICTURES[format], options, output)
