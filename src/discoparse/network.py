@@ -7,6 +7,7 @@ characters, D = 2 x hidden, H units in the scorers' hidden layers, F focus items
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from torch import Tensor, nn
@@ -94,13 +95,17 @@ _SHIFT, _FILLS = 0, len(_DISTANCE_BOUNDS) + 2
 DISTANCES = _FILLS + 1
 
 
+@cache
+def _distance_bounds(device: torch.device) -> Tensor:
+    return torch.tensor(_DISTANCE_BOUNDS, device=device)
+
+
 def distance(item_left: Tensor, item_right: Tensor, focus: Tensor, shift: Tensor) -> Tensor:
     """How an item lies to the focus, as a small number: apart by so much, before or inside it, or exactly in its gap.
 
     Items are given by their ends and the focus by its positions [..., 4]; `shift` marks the actions that are SHIFT.
     """
-    bounds = torch.tensor(_DISTANCE_BOUNDS, device=focus.device)
-    apart = torch.bucketize(focus[..., 0] - item_right, bounds, right=True) + 1
+    apart = torch.bucketize(focus[..., 0] - item_right, _distance_bounds(focus.device), right=True) + 1
     fills = (item_left == focus[..., 2]) & (item_right == focus[..., 3])
     return torch.where(shift, _SHIFT, torch.where(fills, _FILLS, apart))
 
