@@ -10,11 +10,15 @@ import sys
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from random_model import random_parser, save_random_model
 
 from discoparse import read_trees
 from discoparse.cli import cli, main
+from discoparse.errors import DiscoparseError
 from discoparse.parsing.passages import LONGEST
+from discoparse.parsing.writing import OUTPUTS
 
 TEXT = "What did you see? The dog (old) isn't “here”…\r\n\r\nCats bark 🎉 at 10 %."
 WORDS = [
@@ -35,7 +39,7 @@ def model(tmp_path_factory) -> str:
 def parse(model):
     def run(*arguments: str, input: str | bytes | None = None) -> Result:
         result = CliRunner().invoke(cli, ["parse", "--model", model, *arguments], input=input)
-        assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
+        assert result.exception is None or isinstance(result.exception, SystemExit | DiscoparseError), result.exc_info
         return result
 
     return run
@@ -137,6 +141,17 @@ def test_hostile_text_is_parsed_and_the_rest_of_the_stream_too(parse):
     assert trees[-1]["text"] == "Cats bark."
     assert "2 bytes that are no text were read as U+FFFD, the first on line 3" in result.stderr
     assert "has 2,100 tokens, more than 2,000: cut into 2 parts" in result.stderr
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.one_of(st.binary(max_size=60), st.text(max_size=60).map(str.encode)), st.booleans(), st.sampled_from(OUTPUTS))
+def test_any_bytes_are_parsed_without_a_traceback(parse, content, pretokenized, format):
+    """Whatever comes in, and whatever format goes out: no exception, and with --pretokenized a line for each line."""
+    result = parse("--to", format, *["--pretokenized"] * pretokenized, input=content)
+    assert result.exit_code in (0, 1)
+    if pretokenized and format == "jsonl" and content[:2] not in (b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b"):
+        lines = content.decode("utf-8", "replace").split("\n")
+        assert len(result.stdout.split("\n")) - 1 == len(lines) - (lines[-1] == "")
 
 
 def test_what_is_refused_is_told_and_shows_in_the_exit_status(parse):
