@@ -87,7 +87,7 @@ class Parser:
         self.network = network.to(self.device).eval()
         self.vocabulary = vocabulary
         self._graphs = Graphs(partial(structural_pass, network.scorers)) if self.device.type == "cuda" else None
-        self._chains: dict[int, tuple[str, ...]] = {0: ()}
+        self._chains = Chains(vocabulary)
         self.clear_cache()
 
     def clear_cache(self) -> None:
@@ -150,7 +150,7 @@ class Parser:
                 tokens = [Token(word, tags[tag]) for word, tag in zip(passage.words, decoded.tags[b], strict=False)]
                 for token, span in zip(tokens, passage.spans or (), strict=False):
                     token.span = span
-                chains = [self.chain(code) for code in decoded.labels[b][: 2 * len(tokens) - 1]]
+                chains = [self._chains[code] for code in decoded.labels[b][: 2 * len(tokens) - 1]]
                 tree = build_tree(tokens, decoded.actions[b], chains, decoded.probabilities[b])
                 tree.text = passage.text
                 trees[k] = tree
@@ -195,14 +195,18 @@ class Parser:
         first, last = self.network.encoder.token_vectors(words[index], vectors[index], device_lengths)
         return first, last, device_lengths
 
-    def chain(self, code: int) -> tuple[str, ...]:
-        """The labels that a code stands for, from the top down."""
-        found = self._chains.get(code)
-        if found is None:
-            labels = self.vocabulary.labels
-            ids = spell_code(code, len(labels) + 1)
-            found = self._chains[code] = tuple(name for k in ids for name in labels[k - 1])
-        return found
+
+class Chains(dict[int, tuple[str, ...]]):
+    """The labels, from the top down, that codes of the labeller stand for (see `spell_code`); none for code 0."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self.labels = vocabulary.labels
+
+    def __missing__(self, code: int) -> tuple[str, ...]:
+        ids = spell_code(code, len(self.labels) + 1)
+        self[code] = tuple(name for k in ids for name in self.labels[k - 1])
+        return self[code]
 
 
 def _trees(found: Iterable[Tree | None]) -> list[Tree]:
