@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -74,6 +75,7 @@ def command(
     sources: list[Iterable[str]] = [[part] for part in text] or [file_pieces(source, encoding, refuse)]
     models = [model] * len(sources) if model is not None else _choose_models(sources)
     parsers = {name: load(name, device, threads) for name in dict.fromkeys(models)}
+    gc.freeze()  # what is loaded now stays: from here on, collecting garbage need not look at it
     documents = [CleanText(pieces) for pieces in sources]
     report = Report()
     with _progress(source if not text else None, output) as counted:
