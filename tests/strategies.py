@@ -8,7 +8,7 @@ from discoparse.tree import ROOT, Node, Token, Tree
 
 # Labels and words that files find hard: brackets, the separators of every format, escapes, look-alikes of ids.
 PLAIN_LABELS = ["S", "NP", "VP", "PP", "SBAR", "CNP", "AP"]
-AWKWARD_WORDS = ["(", ")", "=", "a=b", "#500", "%%", "-LRB-", "$", "\\/", "&", "<", "\"", "'", "0", "*", "#BOS", "é", "日本"]
+AWKWARD_WORDS = ["(", ")", "=", "a=b", "#500", "%%", "-LRB-", "$", "\\/", "&", "<", '"', "'", "0", "*", "#BOS", "é"]
 
 
 @st.composite

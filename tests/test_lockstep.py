@@ -1,4 +1,4 @@
-"""The lockstep machine and its oracle make the same decisions as `transition` and `oracle`, in the same configurations."""
+"""The lockstep machine and its oracle decide as `transition` and `oracle` do, in the same configurations."""
 
 from __future__ import annotations
 

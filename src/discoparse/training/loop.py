@@ -157,7 +157,13 @@ class Trainer:
         oracle = LockstepOracle(Gold(*gold), machine)
         policy = ScoringPolicy(self.network.scorers, tokens, sample=True)
         trace = run_with_oracle(
-            machine, oracle, policy, complete=self.complete, single=not self.recipe.optimal_set, late=self.late, stay=stay
+            machine,
+            oracle,
+            policy,
+            complete=self.complete,
+            single=not self.recipe.optimal_set,
+            late=self.late,
+            stay=stay,
         )
         return trace.tensors()
 
