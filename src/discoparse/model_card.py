@@ -29,7 +29,7 @@ def model_card(info: ModelInfo) -> str:
         "",
         "## Use",
         "",
-        "    discoparse parse --model DIRECTORY sentences.txt",
+        "    discoparse parse --model DIRECTORY --input sentences.txt",
         "",
         "It was trained on text of the kinds its treebanks hold, and is less reliable on other kinds. Tags and labels",
         "are those of the treebanks. `SHA256SUMS` has the checksums of all files; loading verifies them.",
