@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import run_main
 
-from discoparse.statistics import Statistics, unary_chains
+from discoparse.statistics import Statistics
 from discoparse.treebank import read_trees
 from discoparse.treebank.discbracket import parse_tree
 
@@ -68,7 +68,9 @@ def test_no_trees(path: Path) -> None:
 
 def test_unary_chains() -> None:
     tree = parse_tree("(S (A (B (C (X 0=x)) (D (E (F (Y 1=y)))))))")
-    assert list(unary_chains(tree)) == [["S", "A", "B"], ["D", "E", "F"]]
+    statistics = Statistics()
+    statistics.add(tree)
+    assert statistics.unary_chains == {"S > A > B": 1, "D > E > F": 1}
 
 
 def test_published_figures(shared: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from discoparse.errors import DiscoparseError
-from discoparse.transform.unary import chain_label, chain_labels
+from discoparse.transform.unary import chain_label, chain_labels, chains_of
 from discoparse.tree import Constituent, Token, Tree, indexes
 
 
@@ -21,11 +21,7 @@ def tree_constituents(tree: Tree) -> frozenset[Constituent]:
     >>> sorted((label, sorted(s)) for label, s in tree_constituents(tree))
     [('NP', [0]), ('ROOT+S', [0, 1])]
     """
-    chains: dict[int, list[str]] = {}
-    masks = tree.masks()
-    for node in tree.preorder():  # from the top down, also inside a chain
-        chains.setdefault(masks[node], []).append(node.label)
-    return frozenset((chain_label(labels), frozenset(indexes(mask))) for mask, labels in chains.items())
+    return frozenset((chain_label(labels), frozenset(indexes(mask))) for labels, mask in chains_of(tree))
 
 
 def constituents_tree(tokens: Sequence[Token], constituents: Iterable[Constituent]) -> Tree:

@@ -15,8 +15,9 @@ from discoparse.graphs import bucket
 from discoparse.lockstep import BITS, Gold, Lockstep, LockstepOracle, gold_arrays, run_with_oracle
 from discoparse.network import Inputs
 from discoparse.objective import Decisions, decisions_of
+from discoparse.transform.unary import Chain, chains_of
 from discoparse.tree import Tree
-from discoparse.vocabulary import Chain, Vocabulary, chains_of
+from discoparse.vocabulary import Vocabulary
 
 
 class Ragged:

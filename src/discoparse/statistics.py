@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from discoparse.tree import Node, Tree, gap_count
+from discoparse.transform.unary import chains_of
+from discoparse.tree import Tree, gap_count
 
 
 @dataclass
@@ -48,7 +49,7 @@ class Statistics:
         self.tree_gap_degrees[worst] += 1
         if worst and not tree.is_well_nested:
             self.ill_nested_trees += 1
-        self.unary_chains.update(" > ".join(chain) for chain in unary_chains(tree))
+        self.unary_chains.update(" > ".join(chain) for chain, _ in chains_of(tree) if len(chain) > 1)
         self.secondary_edges += len(tree.secondary_edges)
 
     def watching(self, trees: Iterable[Tree]) -> Iterator[Tree]:
@@ -107,20 +108,6 @@ class Statistics:
             "unary_chains": dict(self.unary_chains.most_common()),
             "secondary_edges": self.secondary_edges,
         }
-
-
-def unary_chains(tree: Tree) -> Iterator[list[str]]:
-    """The labels, from the top, of each longest chain of two or more nodes with the same yield."""
-    inside: set[Node] = set()  # nodes already told of as part of a chain
-    for node in tree.preorder():
-        if node in inside:
-            continue
-        chain = [node]
-        while len(chain[-1].children) == 1 and isinstance(chain[-1].children[0], Node):
-            chain.append(chain[-1].children[0])
-        if len(chain) > 1:
-            inside.update(chain)
-            yield [link.label for link in chain]
 
 
 def _median(counts: Counter[int]) -> float:

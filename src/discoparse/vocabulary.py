@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from discoparse.transform.unary import Chain, chains_of
 from discoparse.tree import Tree
 from discoparse.treebank.brackets import plain_word
 
 UNKNOWN = 0  # id of the UNK word and of the unknown character
 LONGEST_FORM = 40  # characters of a word that the network reads; of longer words, both ends
-
-Chain = tuple[str, ...]  # the labels of the nodes that share a yield, from the top down
 
 
 @dataclass(frozen=True)
@@ -99,15 +98,6 @@ def _plain(words: Counter[str]) -> Counter[str]:
     for word, count in words.items():
         plain[plain_word(word)] += count
     return plain
-
-
-def chains_of(tree: Tree) -> list[tuple[Chain, int]]:
-    """The gold constituents with unary chains collapsed: labels from the top down, and the yield as a bit mask."""
-    masks = tree.masks()
-    chains: dict[int, list[str]] = {}
-    for node in tree.preorder():
-        chains.setdefault(masks[node], []).append(node.label)
-    return [(tuple(labels), mask) for mask, labels in chains.items()]
 
 
 def _ranked(counts: Counter[Any]) -> list[tuple[Any, int]]:

@@ -15,6 +15,8 @@ from typing import Any
 from discoparse.errors import DiscoparseError
 from discoparse.tree import Node, Tree
 
+Chain = tuple[str, ...]  # the labels of the nodes that share a yield, from the top down
+
 SEPARATOR = "+"
 FEATURE = "unary-chain"  # what the label of a collapsed node cannot hold, as JSON
 
@@ -33,7 +35,7 @@ def chain_label(labels: Sequence[str]) -> str:
     return SEPARATOR.join(_SPECIAL.sub(r"\\\g<0>", label) for label in labels)
 
 
-def chain_labels(label: str) -> tuple[str, ...]:
+def chain_labels(label: str) -> Chain:
     r"""The labels of a chain, from the top down; the inverse of `chain_label`.
 
     >>> chain_labels("ROOT+S+VP"), chain_labels("NP"), chain_labels("A\\+B+C")
@@ -46,6 +48,20 @@ def chain_labels(label: str) -> tuple[str, ...]:
         else:
             labels[-1] += escaped or other
     return tuple(labels)
+
+
+def chains_of(tree: Tree) -> list[tuple[Chain, int]]:
+    """The labels of the nodes of each yield, from the top down, and the yield as a bit mask.
+
+    >>> from discoparse.treebank.discbracket import parse_tree
+    >>> chains_of(parse_tree("(ROOT (S (NP (N 0=a)) (V 1=b)))"))
+    [(('ROOT', 'S'), 3), (('NP',), 1)]
+    """
+    masks = tree.masks()
+    chains: dict[int, list[str]] = {}
+    for node in tree.preorder():  # from the top down, also inside a chain
+        chains.setdefault(masks[node], []).append(node.label)
+    return [(tuple(labels), mask) for mask, labels in chains.items()]
 
 
 def collapse_unaries(tree: Tree) -> Tree:
