@@ -44,11 +44,30 @@ def test_figures(path: Path) -> None:
 
 
 def test_text(path: Path) -> None:
-    status, output, _ = run_main("stats", "--derivations", str(path))
+    status, output, _ = run_main("stats", str(path))
     assert status == 0
     assert "discontinuous trees         2 (66.7%)" in output
     assert "min 1, mean 3.3, median 4, max 5" in output
-    assert "structural steps, set" in output
+
+
+def test_derivations(path: Path) -> None:
+    """Lengths and memory sizes of the three trees, counted by hand: 9, 7 and 1 structural transitions."""
+    status, output, _ = run_main("stats", "--derivations", str(path))
+    assert status == 0
+    rows = {line[:16].strip(): line[16:].split() for line in output.splitlines() if ", " in line[:16]}
+    assert rows["set, structural"] == ["5.7", "7", "9", "9", "9", "1.70", "100.0%"]
+    assert rows["set, all"] == ["11.3", "14", "18", "18", "18", "3.40"]
+    assert rows["gap, structural"][-1] == rows["swap, structural"][-1] == "33.3%"
+    _, output, _ = run_main("stats", "--derivations", "--json", str(path))
+    data = json.loads(output)["derivations"]
+    assert data["systems"]["set"]["structural"]["distribution"] == [[1, 1], [7, 1], [9, 1]]
+    assert data["memory"]["distribution"] == [[0, 3 + 2 + 1], [1, 4 + 3], [2, 2 + 2]]
+    assert data["memory"]["at_most_7"] == 1
+
+
+def test_derivations_of_nothing(path: Path) -> None:
+    path.write_text("")
+    assert run_main("stats", "--derivations", str(path))[0] == 0
 
 
 def test_skipped_sentences_are_told_once(path: Path) -> None:

@@ -145,7 +145,6 @@ def test_statistics_count_sentences_transitions_and_memory():
     assert statistics.systems["gap"].all == {6: 1, 2: 1}  # with a gap, and with a unary reduction
     assert statistics.systems["swap"].structural == {7: 1, 1: 1}
     assert statistics.memory == {0: 3, 1: 2, 2: 1}
-    assert statistics.memory_share(1) == 5 / 6
     json = statistics.to_json()
     assert json["systems"]["gap"]["shortest_possible"] == 1
     assert json["memory"]["distribution"] == [[0, 3], [1, 2], [2, 1]]

@@ -6,22 +6,20 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from tqdm import tqdm
 
 from discoparse.cli.options import ReadingOptions, reading_options
+from discoparse.derivations import DerivationStatistics, derivation_statistics, format_statistics
 from discoparse.statistics import Statistics
-
-if TYPE_CHECKING:
-    from discoparse.derivations import DerivationStatistics
 
 
 @click.command("stats")
 @click.argument("files", nargs=-1, required=True)
 @reading_options
-@click.option("--derivations", is_flag=True, help="Also count what the transition system makes of the trees.")
+@click.option("--derivations", is_flag=True, help="Also the lengths of derivations and the sizes of the memory.")
 @click.option("--top", default=10, show_default=True, help="How many labels, tags and unary chains to list.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def command(files: tuple[str, ...], reading: ReadingOptions, derivations: bool, top: int, as_json: bool) -> None:
@@ -34,8 +32,6 @@ def command(files: tuple[str, ...], reading: ReadingOptions, derivations: bool, 
     trees = statistics.watching(tqdm(reading.trees(files), unit=" trees", disable=not sys.stderr.isatty(), leave=False))
     derived: DerivationStatistics | None = None
     if derivations:
-        from discoparse.derivations import derivation_statistics
-
         derived = derivation_statistics(trees)
     else:
         for _ in trees:
@@ -47,18 +43,7 @@ def command(files: tuple[str, ...], reading: ReadingOptions, derivations: bool, 
     for name, value in _rows(statistics, top):
         click.echo(f"{name:<28}{value}")
     if derived:
-        for name, value in _derivation_rows(derived):
-            click.echo(f"{name:<28}{value}")
-
-
-def _derivation_rows(derived: DerivationStatistics) -> Iterable[tuple[str, str]]:
-    """Lengths of derivations, by system, and the size of the memory."""
-    data = derived.to_json()
-    figures = "mean {mean:.1f}, median {median:g}, 99% {p99:g}, max {max:g}"
-    for system, lengths in data["systems"].items():
-        shown = figures.format(**lengths["structural"])
-        yield f"structural steps, {system}", f"{shown}, {lengths['structural_per_token']:.2f} a token"
-    yield "items in memory", figures.format(**data["memory"])
+        click.echo(f"\n{format_statistics(derived)}")
 
 
 def _rows(statistics: Statistics, top: int) -> Iterable[tuple[str, str]]:

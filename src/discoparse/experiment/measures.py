@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from discoparse.constituents import tree_constituents
-from discoparse.derivations import SYSTEMS, memory_sizes, structural_length, summary
+from discoparse.derivations import SYSTEMS, memory_json, memory_sizes, structural_length
 from discoparse.evaluation import Result, evaluate
 from discoparse.evaluation.breakdown import break_down
 from discoparse.evaluation.result import Counts, Scores
@@ -23,7 +23,6 @@ from discoparse.treebank import read_trees
 
 SCORES = ("f1", "precision", "recall", "disc_f1", "disc_precision", "disc_recall", "pos")
 BREAKDOWNS = ("gap-degree", "constituent-length", "label")
-_LIMITS = (7, 11)  # sizes of the memory that the paper reports shares for
 Progress = Callable[[str], None]
 Groups = dict[tuple[str, str], list[FinishedRun]]  # by recipe and oracle
 
@@ -39,7 +38,7 @@ def measure(treebank: Treebank, runs: Sequence[FinishedRun], progress: Progress)
         "treebank": treebank.name,
         "sizes": {part: _size(treebank.trees(part)) for part in treebank.parts},
         "transitions": transitions(dev),
-        "memory": [{"recipe": None, "oracle": "gold derivation", **memory(gold_memory(dev))}],
+        "memory": [{"recipe": None, "oracle": "gold derivation", **memory_json(gold_memory(dev))}],
         "runs": [_about(run) for run in runs],
         "curves": [{**run.metrics["run"], "points": run.metrics["curve"]} for run in runs],
     }
@@ -200,15 +199,8 @@ def gold_memory(trees: Iterable[Tree]) -> Counter[int]:
     return counts
 
 
-def memory(counts: Counter[int]) -> dict[str, Any]:
-    """The distribution of |S|: its summary, the shares that the paper reports, and all of it."""
-    total = max(1, counts.total())
-    shares = {f"at_most_{most}": sum(n for s, n in counts.items() if s <= most) / total for most in _LIMITS}
-    return {**summary(counts), **shares, "distribution": [[s, counts[s]] for s in sorted(counts)]}
-
-
 def _memory_row(key: tuple[str, str], runs: Sequence[FinishedRun]) -> dict[str, Any]:
     counts: Counter[int] = Counter()
     for run in runs:
         counts.update(dict(run.metrics["memory"]))
-    return {"recipe": key[0], "oracle": key[1], **memory(counts)}
+    return {"recipe": key[0], "oracle": key[1], **memory_json(counts)}
