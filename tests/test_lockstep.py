@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
 import pytest
 import torch
 from walks import random_gold
 
+from discoparse import lockstep
 from discoparse.constituents import tree_constituents
-from discoparse.lockstep import Lockstep, LockstepOracle, gold_tensors, run_with_oracle
+from discoparse.lockstep import Lockstep, LockstepOracle, Policy, Trace, given, gold_tensors, run, run_with_oracle
 from discoparse.oracle import DynamicOracle, static_derivation
 from discoparse.transition import Action, Combine, Configuration, Label, NoLabel, Shift
 from discoparse.treebank import read_trees
@@ -47,13 +49,47 @@ def slots(mask: torch.Tensor) -> set[int]:
     return set(torch.nonzero(mask).flatten().tolist())
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_random_walks_see_what_the_reference_sees(seed):
-    """Batches of random trees of different lengths, advanced by random legal actions: focus, gap, memory, gold label
-    and both oracle sets and preferences agree at every step of every sentence."""
+def random_batch(seed: int) -> tuple[list, list[int]]:
+    """Gold trees of different lengths, the first batch of long sentences."""
     chance = random.Random(seed)
     lengths = [chance.randint(1, 12 if seed else 70) for _ in range(8)]
-    golds = [random_gold(chance, n) for n in lengths]
+    return [random_gold(chance, n) for n in lengths], lengths
+
+
+def random_policy(seed: int) -> Policy:
+    """Any of the slots to choose from, each as likely as the others."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def policy(machine: Lockstep, slots: torch.Tensor) -> torch.Tensor:
+        return torch.rand(slots.shape, generator=generator).masked_fill(~slots, -1).argmax(1)
+
+    return policy
+
+
+def replay(trace: Trace, golds, lengths, ids) -> Iterator[tuple[int, int, Configuration]]:
+    """The sentence, the step t, and the reference's configuration at the structural step after step t of the trace,
+    for every step but the last. Labels are those of the trace; at the end they must be the gold tree's."""
+    for b, (gold, length) in enumerate(zip(golds, lengths, strict=True)):
+        names = {number: Label(label) for label, number in ids[b].items()}
+        c = Configuration.initial(length)
+        for t in range(2 * length - 1):
+            c = c.apply(action_of(int(trace.action[b, t]), c))
+            c = c.apply(names.get(int(trace.label[b, t]), NoLabel()))
+            if not c.is_final:
+                yield b, t, c
+        assert c.is_final
+        assert c.constituents == gold
+
+
+@pytest.mark.parametrize("bits", [lockstep.BITS, 3])
+@pytest.mark.parametrize("seed", range(12))
+def test_random_walks_see_what_the_reference_sees(seed, bits, monkeypatch):
+    """Batches of random trees of different lengths, advanced by random legal actions: focus, gap, memory, gold label
+    and both oracle sets and preferences agree at every step of every sentence. With few bits a word, the gold
+    constituents of a sentence fill several."""
+    monkeypatch.setattr(lockstep, "BITS", bits)
+    chance = random.Random(seed)
+    golds, lengths = random_batch(seed)
     machine, oracle, ids = batch_oracle(golds, lengths)
     references = [DynamicOracle(gold) for gold in golds]
     configurations = [Configuration.initial(n).apply(Shift()) for n in lengths]
@@ -104,6 +140,99 @@ def test_a_wrong_label_changes_nothing():
     assert oracle.optimal_actions(labelled) == oracle.optimal_actions(passed)
 
 
+@pytest.mark.parametrize("complete", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_stay_takes_only_optimal_actions_and_rebuilds_the_gold_tree(seed, complete):
+    """A random policy that must stay chooses all over the oracle's set, which is the reference's at every step."""
+    golds, lengths = random_batch(seed)
+    machine, oracle, ids = batch_oracle(golds, lengths)
+    policy = random_policy(seed)
+    trace = run_with_oracle(machine, oracle, policy, complete=complete, single=False, stay=True)
+    others = 0
+    for b, t, c in replay(trace, golds, lengths, ids):
+        reference = DynamicOracle(golds[b])
+        wanted = reference.optimal_actions(c) if complete else reference.best_actions(c)
+        assert slots(trace.optimal[b, t]) == {slot_of(action, c) for action in wanted}
+        taken = action_of(int(trace.action[b, t + 1]), c)
+        assert taken in wanted
+        others += taken != reference.preferred(c, complete)
+    assert others  # it does not just follow the preferred action
+
+
+@pytest.mark.parametrize("complete", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_late_rebuilds_the_gold_tree_and_combines_only_where_a_constituent_ends(seed, complete):
+    golds, lengths = random_batch(seed)
+    machine, oracle, ids = batch_oracle(golds, lengths)
+    trace = run_with_oracle(machine, oracle, complete=complete, late=True)
+    for b, t, c in replay(trace, golds, lengths, ids):
+        action = action_of(int(trace.action[b, t + 1]), c)
+        assert slots(trace.optimal[b, t]) == {slot_of(action, c)}  # the oracle leads, and wants what it does
+        reference = DynamicOracle(golds[b])
+        assert action in (reference.optimal_actions(c) if complete else reference.best_actions(c))
+        if isinstance(action, Combine):
+            joined = c.focus | action.item
+            constituent = min((s for _, s in golds[b] if joined <= s), key=len)
+            assert max(constituent) == max(c.focus)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_trace_names_what_the_memory_holds(seed):
+    """An item is named by the step that made it; without a single choice or `stay`, any legal action may be taken."""
+    golds, lengths = random_batch(seed)
+    machine, oracle, _ = batch_oracle(golds, lengths)
+    trace = run_with_oracle(machine, oracle, random_policy(seed), complete=True)
+    for b, length in enumerate(lengths):
+        c, made = Configuration.initial(length), []
+        for t in range(2 * length - 1):
+            c = c.apply(action_of(int(trace.action[b, t]), c))
+            made.append(c.focus)
+            c = c.apply(NoLabel() if t < 2 * length - 2 else Label("S"))
+            held = {slot: made[step] for slot, step in enumerate(trace.entered[b, t].tolist()) if step >= 0}
+            assert held == {min(item): item for item in c.memory}
+            assert trace.next[b, t] == (c.next_token if c.next_token < length else -1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_given_actions_are_followed(seed):
+    """Derivations that were recorded, taken again without an oracle."""
+    golds, lengths = random_batch(seed)
+    machine, oracle, _ = batch_oracle(golds, lengths)
+    trace = run_with_oracle(machine, oracle, random_policy(seed))
+    again = Lockstep(torch.tensor(lengths))
+    assert torch.equal(run(again, given(trace.action)), trace.action)
+    assert torch.equal(again.focus, machine.focus)
+    assert torch.equal(again.owner, machine.owner)
+
+
+def assert_static(trace: Trace, b: int, gold, length: int, ids: dict[str, int]) -> None:
+    """The trace of a sentence is its static derivation, labels included."""
+    c = Configuration.initial(length)
+    derivation = static_derivation(gold)
+    for t, (structural, labelling) in enumerate(zip(derivation[::2], derivation[1::2], strict=True)):
+        assert trace.action[b, t] == slot_of(structural, c)
+        assert trace.label[b, t] == (ids[labelling.label] if isinstance(labelling, Label) else 0)
+        c = c.apply(structural).apply(labelling)
+
+
+def test_more_constituents_than_a_word_has_bits():
+    """A binary tree of 150 tokens, with gaps, between a single token and an ordinary sentence."""
+    chance = random.Random(1)
+    items, yields = [frozenset({i}) for i in range(150)], []
+    while len(items) > 1:
+        first = chance.randrange(len(items) - 1)
+        second = min(first + chance.randint(1, 3), len(items) - 1)
+        yields.append(items.pop(second) | items.pop(first))
+        items.insert(first, yields[-1])
+    golds = [{("X", s) for s in yields}, {("N", frozenset({0}))}, random_gold(chance, 20)]
+    assert len(golds[0]) > 2 * lockstep.BITS
+    lengths = [150, 1, 20]
+    machine, oracle, ids = batch_oracle(golds, lengths)
+    trace = run_with_oracle(machine, oracle, complete=True)
+    for b, (gold, length) in enumerate(zip(golds, lengths, strict=True)):
+        assert_static(trace, b, gold, length, ids[b])
+
+
 @pytest.mark.parametrize("name", ["de_pcc", "nl_alpino"])
 def test_the_oracle_leads_to_the_static_derivation(shared, name):
     """On real trees the complete set with its preferences takes the static derivation, labels included."""
@@ -112,9 +241,4 @@ def test_the_oracle_leads_to_the_static_derivation(shared, name):
     machine, oracle, ids = batch_oracle(golds, [len(tree) for tree in trees])
     trace = run_with_oracle(machine, oracle, complete=True)
     for b, gold in enumerate(golds):
-        c = Configuration.initial(len(trees[b]))
-        derivation = static_derivation(gold)
-        for t, (structural, labelling) in enumerate(zip(derivation[::2], derivation[1::2], strict=True)):
-            assert trace.action[b, t] == slot_of(structural, c)
-            assert trace.label[b, t] == (ids[b][labelling.label] if isinstance(labelling, Label) else 0)
-            c = c.apply(structural).apply(labelling)
+        assert_static(trace, b, gold, len(trees[b]), ids[b])

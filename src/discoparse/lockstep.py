@@ -45,9 +45,7 @@ class Lockstep:
         self.left = torch.zeros_like(self.next)  # [B] min(s_f)
         # The left index of the item or focus that each token is part of; tokens in the buffer stand for themselves.
         self.owner = self.position.repeat(batch, 1)  # [B, N]
-        self.memory = torch.zeros(
-            batch, width, dtype=torch.bool, device=device
-        )  # [B, N] slots that hold an item
+        self.memory = torch.zeros(batch, width, dtype=torch.bool, device=device)  # [B, N] slots that hold an item
         nil = torch.full_like(self.next, width)
         # min(s_f), max(s_f), first and last token of the gap; `width` stands for the paper's nil (Section 3.2).
         self.focus = torch.stack([self.left, self.left, nil, nil], 1)  # [B, 4]
@@ -115,9 +113,7 @@ def gold_arrays(tree: Iterable[tuple[int, int]], length: int) -> GoldArrays:
     words = -(-len(ordered) // BITS)
     width = -(-length // 8)
     octets = np.frombuffer(b"".join(mask.to_bytes(width, "little") for _, mask in ordered), np.uint8)
-    inside = np.unpackbits(octets.reshape(len(ordered), width), axis=1, bitorder="little")[
-        :, :length
-    ]  # [G, n]
+    inside = np.unpackbits(octets.reshape(-1, width), axis=1, count=length, bitorder="little")  # [G, n]
     right = np.array([mask.bit_length() - 1 for _, mask in ordered])
     size = np.array([mask.bit_count() for _, mask in ordered])
     label = np.array([name for name, _ in ordered])
@@ -156,9 +152,7 @@ class LockstepOracle:
         batch, words = len(gold.count), gold.member.shape[2]
         self.gold = gold
         self.machine = machine
-        self.inside = (
-            gold.member.clone()
-        )  # [B, N, W] for each slot, the gold constituents that contain its item
+        self.inside = gold.member.clone()  # [B, N, W] for each slot, the gold constituents that contain its item
         self.focus = gold.member[:, 0].clone()  # [B, W] those that contain the focus
         self.right = machine.position.repeat(batch, 1)  # [B, N] right index of the item in each slot
         bits = torch.arange(words, device=gold.count.device) * BITS
@@ -206,7 +200,8 @@ class LockstepOracle:
     def preferred(self, optimal: Tensor, late: bool = False) -> Tensor:
         """One of the optimal slots [B]: combine before shift, then the highest right index (Section 3.5).
 
-        With `late`, shift before combine: nothing is joined before its constituent ends.
+        With `late`, shift before combine. A shift is optimal until a reachable constituent ends at max(s_f), so
+        nothing is joined before its constituent ends.
         """
         rank = torch.where(self.machine.memory, self.right + 1, self.machine.width + 1 if late else 0)
         return torch.where(optimal, rank, -1).argmax(1)
@@ -226,9 +221,16 @@ class LockstepOracle:
         self.focus = torch.where(shift, item, self.focus & item)
 
 
-Policy = Callable[
-    [Lockstep, Tensor], Tensor
-]  # configurations, legal slots [B, N] -> structural actions: slots [B]
+# From configurations and the slots to choose from [B, N] to structural actions, slots [B]. Where a sentence is done,
+# there is nothing to choose from, and the answer is not looked at. Without a policy the oracle leads; the network's
+# (`decoding.ScoringPolicy`) is greedy or samples; `given` follows actions that are known.
+Policy = Callable[[Lockstep, Tensor], Tensor]
+
+
+def given(actions: Tensor) -> Policy:
+    """The policy of known derivations [B, T], as `run` returns them: the first action is the constructor's SHIFT."""
+    steps = iter(actions[:, 1:].unbind(1))
+    return lambda machine, legal: next(steps)
 
 
 @dataclass
@@ -272,10 +274,14 @@ def run_with_oracle(
     late: bool = False,
     stay: bool = False,
 ) -> Trace:
-    """The same with an oracle beside it, which leads where there is no policy.
+    """The same with an oracle beside it, which leads where there is no policy, and a record of both.
 
-    `complete` chooses the oracle's set, `single` reduces it to the preferred action, early or `late`; with
-    `stay` the policy may choose among the optimal actions only.
+    * `complete`: the oracle's set is the complete one, not the paper's.
+    * `single`: what the oracle wants (`Trace.optimal`) is the one preferred action, not the whole set.
+    * `late`: the preferred action is to shift where that is optimal, so that items are joined only when their
+      constituent ends; otherwise it is the paper's, to combine where that is optimal (Section 3.5).
+    * `stay`: the policy chooses among the oracle's whole set instead of all legal actions. So every derivation builds
+      the gold tree, and the policy decides which of its derivations it is.
     """
     steps = 2 * machine.width - 1
     focus, action = [machine.focus], [torch.zeros_like(machine.left)]
