@@ -149,6 +149,17 @@ def test_deep_trees_pass_through_every_format() -> None:
         assert sum(1 for _ in back.preorder()) == 5002
 
 
+@pytest.mark.parametrize("format", ["export", "tigerxml", "alpino", "json", "jsonl"])
+def test_long_sentences_lose_nothing(format: str) -> None:
+    """Words and nodes are numbered apart, also where there are more than 500 words."""
+    evens = Node("A", list(range(0, 1200, 2)))
+    odds = Node("B", list(range(1, 1200, 2)))
+    tree = Tree([Token(f"w{k}", "T") for k in range(1200)], Node(ROOT, [evens, odds]), "s1")
+    back, report = there_and_back([tree], format)
+    assert back == [tree]
+    assert report.messages() == []
+
+
 @pytest.mark.parametrize("format", ALL)
 def test_no_trees(format: str) -> None:
     assert there_and_back([], format)[0] == []

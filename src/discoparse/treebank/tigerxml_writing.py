@@ -51,7 +51,8 @@ def write(trees: Iterable[Tree], report: Report) -> Iterator[str]:
 def standard_ids(tree: Tree, id: str) -> dict[Node | int, str]:
     """The ids of words and nodes where the source gave none: SENTENCE_1 …, SENTENCE_500 …, SENTENCE_VROOT."""
     ids: dict[Node | int, str] = {k: f"{id}_{k + 1}" for k in range(len(tree))}
-    ids |= {node: f"{id}_{500 + k}" for k, node in enumerate(tree.postorder())}
+    first = max(500, len(tree) + 1)  # after the words, however many there are
+    ids |= {node: f"{id}_{k}" for k, node in enumerate(tree.postorder(), first)}
     if tree.root.label == ROOT:
         ids[tree.root] = f"{id}_VROOT"
     return ids
