@@ -94,12 +94,12 @@ class _Sentence:
 def split_lemma(leaf: str) -> tuple[str, str | None]:
     """Word and lemma of a Penn-Helsinki leaf.
 
-    >>> split_lemma("hafi-hafa"), split_lemma("---"), split_lemma("*T*-1"), split_lemma("0")
-    (('hafi', 'hafa'), ('-', '-'), ('*T*-1', None), ('0', None))
+    >>> split_lemma("hafi-hafa"), split_lemma("---"), split_lemma("*T*-1"), split_lemma("0"), split_lemma("--")
+    (('hafi', 'hafa'), ('-', '-'), ('*T*-1', None), ('0', None), ('--', None))
     """
     if "-" not in leaf or _NO_LEMMA.match(leaf):
         return leaf, None
-    if leaf.endswith("--"):  # the lemma is itself a hyphen
+    if leaf.endswith("--") and leaf != "--":  # the lemma is itself a hyphen
         return leaf[:-2], "-"
     word, _, lemma = leaf.rpartition("-")
     return (word, lemma) if word and lemma else (leaf, None)
