@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -124,11 +127,21 @@ def test_a_file_may_be_converted_onto_itself(tmp_path: Path) -> None:
     assert source.read_text() == "(ROOT (S (VP (WP 0=what) (VB 2=do)) (NP (PRP 1=you))))\n" * 3
 
 
+def test_standard_output_is_utf_8_whatever_the_locale(tmp_path: Path) -> None:
+    """A terminal set to another encoding must neither change the bytes nor end in a traceback."""
+    source = tmp_path / "in.discbracket"
+    source.write_text("(S (N 0=Þór) (N 1=日本))\n", encoding="utf-8")
+    command = [sys.executable, "-c", "from discoparse.cli import main; main()", "convert", str(source), "-"]
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    result = subprocess.run([*command, "--to", "discbracket"], capture_output=True, env=environment, check=True)
+    assert result.stdout == source.read_bytes()
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
         (["only.discbracket"], 2, "needs an input and an output"),
-        (["missing.discbracket", "out.discbracket"], 1, "missing.discbracket"),
+        (["missing.discbracket", "out.discbracket"], 1, "discoparse: missing.discbracket: No such file"),
         (["missing.discbracket", "."], 2, "is a directory"),
         (["missing.discbracket", "no/such/folder.export"], 2, "does not exist"),
         (["a", "b", "--punct", "scatter"], 2, "scatter"),

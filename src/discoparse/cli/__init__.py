@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from importlib import import_module
 
@@ -52,6 +53,8 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: status 0, 1 for a problem in the data, 2 for wrong use; never a traceback for either."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # what we write is UTF-8, whatever the locale; names of files stay
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
         status = cli.main(arguments, standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
@@ -67,6 +70,10 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader went away, as in `discoparse draw … | head`
         sys.exit(0)
-    except (DiscoparseError, OSError) as error:
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        click.echo(f"discoparse: {place}{error.strerror or error}", err=True)
+        sys.exit(1)
+    except DiscoparseError as error:
         click.echo(f"discoparse: {error}", err=True)
         sys.exit(1)
