@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+from command_line import run_main
 
 from discoparse.transform.pipeline import Transforms, transform_trees
 from discoparse.transform.trace_writing import write_traces
@@ -83,3 +84,13 @@ def test_traces_of_real_trees_are_reattached(shared: Path, corpus: str) -> None:
         written = write_traces(tree)
         assert not written.is_discontinuous
         assert reattach_traces(written, pytest.fail) == tree
+
+
+@pytest.mark.parametrize(("folder", "format"), [("pcc", "tigerxml"), ("alpino", "alpino")])
+def test_the_documented_command_makes_the_prepared_file(shared: Path, tmp_path: Path, folder: str, format: str) -> None:
+    """Byte for byte, but for the comments of the original, which disco-dop's file does not have."""
+    source, made = shared / "raw" / folder, tmp_path / "made.discbracket"
+    options = ["--from", format, "--punct", "move", "--penn-brackets"]
+    assert run_main("convert", str(source), str(made), *options)[0] == 0
+    lines = [line.partition("\t")[0] for line in made.read_text(encoding="utf-8").splitlines()]
+    assert lines == (source / "expected.prepared.discbracket").read_text(encoding="utf-8").splitlines()

@@ -40,6 +40,7 @@ SHOWN_WARNINGS = 10
     show_default=True,
     help="Reattach what left traces (as in DPTB), remove empty elements, or write traces into gaps.",
 )
+@click.option("--penn-brackets", is_flag=True, help="Write ( and ) in words as -LRB- and -RRB-.")
 @click.option("--root", metavar="LABEL", help="Give every tree a root of this label.")
 @click.option("--binarize", is_flag=True, help="Make trees binary; added nodes are labelled X|<>.")
 @click.option("--unbinarize", is_flag=True, help="Undo --binarize.")
@@ -52,6 +53,7 @@ def command(
     punct: str,
     functions: str,
     traces: str,
+    penn_brackets: bool,
     root: str | None,
     binarize: bool,
     unbinarize: bool,
@@ -71,7 +73,7 @@ def command(
     if not os.path.isdir(os.path.dirname(output) or "."):
         raise UsageError(f"the folder of the output {output} does not exist: make it first")
     transforms = Transforms(
-        punct, functions, traces, root, unbinarize, expand_unaries, collapse_unaries, binarize
+        punct, functions, traces, penn_brackets, root, unbinarize, expand_unaries, collapse_unaries, binarize
     )
     outcome = Outcome()
     trees = tqdm(reading.trees(inputs), unit=" trees", disable=None)  # a bar only on a terminal

@@ -30,6 +30,7 @@ TIGER_SIZES = [("train", 40472), ("dev", 5000), ("test", 5000)]
 NEGRA_SIZES = [("train", 18602), ("test", 1000), ("dev", 1000)]
 
 MOVE = Transforms(punct="move")
+MOVE_AND_SPELL = Transforms(punct="move", penn_brackets=True)
 REATTACH = Transforms(traces="reattach")
 
 
@@ -58,12 +59,11 @@ def _tiger(source: str, reader: Reader) -> Iterator[Part]:
     files = split_files(source, ".xml") if os.path.isdir(source) else None
     if files:
         for split in SPLITS:
-            trees = reader.trees(files[split], "tigerxml", MOVE, on_error="repair")
-            yield split, map(_penn_brackets, trees)
+            yield split, reader.trees(files[split], "tigerxml", MOVE_AND_SPELL, on_error="repair")
         return
     file = only_file(source, (".xml",))
-    trees = reader.trees(file, None, MOVE, on_error="repair")
-    yield from by_ranges(map(_penn_brackets, trees), TIGER_SIZES)
+    trees = reader.trees(file, None, MOVE_AND_SPELL, on_error="repair")
+    yield from by_ranges(trees, TIGER_SIZES)
 
 
 def _negra(source: str, reader: Reader) -> Iterator[Part]:
@@ -77,7 +77,7 @@ def _alpino(source: str, reader: Reader) -> Iterator[Part]:
     """The XML files of the cdb treebank in the order of their numbers: eight tenths, one, one."""
 
     def read(folder: str, again: Reader) -> Iterator[Tree]:
-        return map(_penn_brackets, again.trees(folder, "alpino", MOVE))
+        return again.trees(folder, "alpino", MOVE_AND_SPELL)
 
     yield from by_tenths([source], read, reader)
 
@@ -164,11 +164,4 @@ def by_tenths(
 def _unescaped(tree: Tree) -> Tree:
     for token in tree.tokens:
         token.word = unescape_word(token.word)
-    return tree
-
-
-def _penn_brackets(tree: Tree) -> Tree:
-    """Brackets in the spelling of the Penn Treebank, as in the files that the paper's authors made."""
-    for token in tree.tokens:
-        token.word = token.word.replace("(", "-LRB-").replace(")", "-RRB-")
     return tree

@@ -11,6 +11,7 @@ from discoparse.transform.empty import remove_empty
 from discoparse.transform.functions import remove_functions
 from discoparse.transform.punctuation import move_punctuation, remove_punctuation
 from discoparse.transform.root import ensure_root
+from discoparse.transform.spelling import penn_brackets
 from discoparse.transform.trace_writing import write_traces
 from discoparse.transform.traces import reattach_traces
 from discoparse.transform.unary import collapse_unaries, expand_unaries
@@ -30,6 +31,7 @@ class Transforms:
     punct: str = "keep"
     functions: str = "keep"
     traces: str = "keep"
+    penn_brackets: bool = False
     root: str | None = None
     unbinarize: bool = False
     expand_unaries: bool = False
@@ -85,6 +87,8 @@ def _steps(transforms: Transforms, outcome: Outcome, sentence: str) -> Iterator[
         yield move_punctuation
     elif transforms.punct == "remove":
         yield remove_punctuation
+    if transforms.penn_brackets:
+        yield penn_brackets
     if transforms.root is not None:
         root = transforms.root
         yield lambda tree: ensure_root(tree, root)
