@@ -207,6 +207,9 @@ def test_unfit_sources_are_explained(tmp_path: Path, treebank: str, files: list[
         prepare(treebank, str(source), str(tmp_path / "out"), force=True)
     with pytest.raises(UsageError, match="does not exist"):
         prepare(treebank, str(tmp_path / "nowhere"), str(tmp_path / "out"))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="name a folder"):
+        prepare(treebank, str(source), str(tmp_path / "file"))
 
 
 def test_what_follows_the_last_range_is_counted() -> None:

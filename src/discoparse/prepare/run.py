@@ -32,6 +32,8 @@ def prepare(
         raise UsageError(f"unknown treebank {treebank!r}: choose from {', '.join(RECIPES)}")
     if not os.path.exists(source):
         raise UsageError(f"{source} does not exist")
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise UsageError(f"{folder} is a file: name a folder for the sets")
     created = not os.path.exists(folder)
     os.makedirs(folder, exist_ok=True)
     try:
