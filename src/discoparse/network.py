@@ -87,7 +87,16 @@ def _mirror(lengths: Tensor, width: int) -> Tensor:
 
 
 def _take(x: Tensor, index: Tensor) -> Tensor:
-    return x.gather(1, index[:, :, None].expand(-1, -1, x.shape[2]))
+    """Elements `index` of each sequence: [B, N, D], [B, K] -> [B, K, D]."""
+    rows = index + torch.arange(len(x), device=x.device)[:, None] * x.shape[1]
+    return x.flatten(0, 1).index_select(0, rows.flatten()).view(*index.shape, -1)
+
+
+def tanh(x: Tensor) -> Tensor:
+    """The hyperbolic tangent; where no gradient is asked for, in a form that processors compute several times faster."""
+    if torch.is_grad_enabled() or x.is_cuda:
+        return torch.tanh(x)
+    return torch.sigmoid(2 * x).mul_(2).sub_(1)
 
 
 _DISTANCE_BOUNDS = (1, 2, 3, 4, 6, 9, 14)  # of min(s_f) - max(s); 1 is adjacent
@@ -208,13 +217,13 @@ class Scorers(nn.Module):
 
     def pair_scores(self, first: Tensor) -> Tensor:
         """From the first layer's input to its tanh: [..., H] -> [...]."""
-        x = F.dropout(torch.tanh(first), self.dropout.scorer_hidden, self.training)
-        return self.pair_output(torch.tanh(self.pair_hidden(x))).squeeze(-1)
+        x = F.dropout(tanh(first), self.dropout.scorer_hidden, self.training)
+        return self.pair_output(tanh(self.pair_hidden(x))).squeeze(-1)
 
     def label_hidden_states(self, first: Tensor) -> Tensor:
         """From the first layer's input to its tanh: [..., H] -> [..., H]."""
-        x = F.dropout(torch.tanh(first), self.dropout.scorer_hidden, self.training)
-        return torch.tanh(self.label_hidden(x))
+        x = F.dropout(tanh(first), self.dropout.scorer_hidden, self.training)
+        return tanh(self.label_hidden(x))
 
 
 class Network(nn.Module):
