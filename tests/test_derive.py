@@ -99,6 +99,15 @@ def test_unary_chains_are_one_label(tmp_path):
     assert "⇒ LABEL-VP" in result.output
 
 
+def test_columns_are_aligned_in_the_cells_of_a_terminal():
+    """Wide characters take two; what would move the cursor is replaced."""
+    output = run("-", "--from", "discbracket", input="(S (V 0=日本) (N 1=a\x1b[1m))\n").output
+    rows = output.splitlines()[2:]
+    starts = [row[: row.rindex("⇒")] for row in rows]  # what stands before the labelling actions
+    assert len({len(start) + sum(start.count(wide) for wide in "日本") for start in starts}) == 1
+    assert "\x1b" not in output
+
+
 def test_a_sentence_that_is_not_there_is_wrong_use(paper_file):
     from discoparse.errors import UsageError
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from discoparse.constituents import tree_constituents
+from discoparse.drawing.widths import cells, visible
 from discoparse.oracle import Gold, static_derivation
 from discoparse.systems import gap, swap
 from discoparse.transition import Configuration, Item
@@ -55,8 +56,8 @@ def gap_rows(gold: Gold, length: int) -> list[Row]:
     for action in gap.static_derivation(gold):
         c = c.apply(action)
         buffer = list(range(c.next_token, length))
-        rows.append({"action": str(action), "stack": _ordered(c.stack), "deque": _ordered(c.deque),
-        "buffer": buffer})
+        row = {"action": str(action), "stack": _ordered(c.stack), "deque": _ordered(c.deque), "buffer": buffer}
+        rows.append(row)
     return rows
 
 
@@ -108,12 +109,17 @@ def derivation_table(tree: Tree, system: str = "set") -> str:
     """
     words = tree.words
     columns = COLUMNS[system]
-    cells = [[title for _, title, _ in columns]]
+    lines = [[title for _, title, _ in columns]]
     for row in ROWS[system](tree_constituents(tree), len(tree)):
-        cells.append([_cell(key, row[key], words) for key, _, _ in columns])
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    specs = [f"{align}{width}" for (_, _, align), width in zip(columns, widths, strict=True)]
-    return "\n".join("  ".join(map(format, line, specs)).rstrip() for line in cells)
+        lines.append([visible(_cell(key, row[key], words)) for key, _, _ in columns])
+    widths = [max(map(cells, column)) for column in zip(*lines, strict=True)]
+    aligns = [align for _, _, align in columns]
+    return "\n".join("  ".join(map(_aligned, line, aligns, widths)).rstrip() for line in lines)
+
+
+def _aligned(text: str, align: str, width: int) -> str:
+    """Text in a column of the table; `format` counts characters, which may take no or two cells of a terminal."""
+    return format(text, f"{align}{width - cells(text) + len(text)}")
 
 
 def _cell(key: str, value: Any, words: Sequence[str]) -> str:
