@@ -80,9 +80,7 @@ EDGE = {  # F1 and POS accuracy that disco-dop gives for eval/edge
 @pytest.mark.parametrize("name", EDGE)
 def test_edge_cases(shared: Path, name: str) -> None:
     folder = shared / "eval" / "edge"
-    gold, predicted = (
-        [parse_tree(x) for x in (folder / f).read_text().splitlines()] for f in ("gold", f"{name}.pred")
-    )
+    gold, predicted = ([parse_tree(x) for x in (folder / f).read_text().splitlines()] for f in ("gold", f"{name}.pred"))
     scores = evaluate(gold, predicted).all
     assert (round(scores.f1, 2), round(scores.pos_accuracy, 2)) == EDGE[name]
 
@@ -129,9 +127,7 @@ def test_cutoff_counts_punctuation() -> None:
     ],
 )
 def test_parameters(lines: list[str], gold: list[tuple[str, int]], brackets: int) -> None:
-    result = evaluate(
-        parse("(A (B (N 0=x)) (N 1=y))"), parse("(A (B (N 0=x)) (N 1=y))"), parse_parameters(lines)
-    )
+    result = evaluate(parse("(A (B (N 0=x)) (N 1=y))"), parse("(A (B (N 0=x)) (N 1=y))"), parse_parameters(lines))
     assert sorted(result.sentences[0].gold_brackets) == sorted(gold)
     assert result.all.matched == brackets
 
@@ -283,9 +279,7 @@ def test_two_formats(tmp_path: Path) -> None:
     trees = parse("(ROOT (S (VP (NN 0=Bier) (VVPP 2=getrunken)) (VAFIN 1=hat)) ($[ 3=-))")
     write_trees(trees, str(tmp_path / "gold.export"))
     predicted = write(tmp_path / "predicted.discbracket", str(trees[0]))
-    run = CliRunner().invoke(
-        command, [str(tmp_path / "gold.export"), predicted, "--json"], catch_exceptions=False
-    )
+    run = CliRunner().invoke(command, [str(tmp_path / "gold.export"), predicted, "--json"], catch_exceptions=False)
     figures = json.loads(run.stdout)["all"]
     assert (figures["f1"], figures["disc"]["f1"], figures["pos_accuracy"]) == (100, 100, 100)
     assert figures["tokens"]["scored"] == 3

@@ -197,16 +197,12 @@ def test_html_page(tmp_path: Path) -> None:
         assert checker.outside == []
         assert checker.seen.count("svg") >= 6
         assert {"script", "link", "b>", "i>"}.isdisjoint(checker.seen)
-    assert "x/a" in html_report(
-        first, "gold", ["x/a", "y/a"], second, compare_results(first, second, samples=9)
-    )
+    assert "x/a" in html_report(first, "gold", ["x/a", "y/a"], second, compare_results(first, second, samples=9))
 
 
 def test_command_line_explains(tmp_path: Path) -> None:
     for name, trees in (("gold", GOLD), ("first", FLAT), ("second", GOLD)):
-        (tmp_path / f"{name}.discbracket").write_text(
-            "".join(f"{tree}\n" for tree in trees), encoding="utf-8"
-        )
+        (tmp_path / f"{name}.discbracket").write_text("".join(f"{tree}\n" for tree in trees), encoding="utf-8")
     files = [str(tmp_path / f"{name}.discbracket") for name in ("gold", "first")]
     options = [
         "--by",

@@ -76,7 +76,7 @@ def plot(
         f'role="img" aria-label="{escape(title, quote=True)}">',
         f"<style>{_STYLE}</style>",
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-        _text("title", _LEFT, 22, title, "start"),
+        svg_text("title", _LEFT, 22, title, "start"),
         *_grid(x, y, x_name, y_name, whole=bool(bars)),
         f'<clipPath id="area"><rect x="{_LEFT}" y="{_TOP}" width="{x.room}" height="{-y.room}"/></clipPath>',
         '<g clip-path="url(#area)">',
@@ -119,12 +119,12 @@ def _grid(x: Axis, y: Axis, x_name: str, y_name: str, whole: bool) -> Iterator[s
     for value in ticks(y.low, y.high):
         at = y.place(value)
         yield f'<line class="grid" x1="{left}" y1="{at:.1f}" x2="{right}" y2="{at:.1f}"/>'
-        yield _text("tick", left - 7, at + 4, f"{value:,g}", "end")
+        yield svg_text("tick", left - 7, at + 4, f"{value:,g}", "end")
     for value in ticks(x.low, x.high):
         if not (whole and value != int(value)):
-            yield _text("tick", x.place(value), bottom + 17, f"{value:,g}")
+            yield svg_text("tick", x.place(value), bottom + 17, f"{value:,g}")
     yield f'<line class="axis" x1="{left}" y1="{bottom}" x2="{right}" y2="{bottom}"/>'
-    yield _text("name", (left + right) / 2, bottom + 37, x_name)
+    yield svg_text("name", (left + right) / 2, bottom + 37, x_name)
     middle = (top + bottom) / 2
     yield (
         f'<text x="15" y="{middle:.1f}" text-anchor="middle" transform="rotate(-90 15 {middle:.1f})">'
@@ -191,8 +191,9 @@ def _legend(lines: list[list[tuple[float, Series]]], top: float) -> Iterator[str
                     f'<line x1="{x:.1f}" y1="{y - 4}" x2="{x + 26:.1f}" y2="{y - 4}" stroke="{colour}" '
                     f'stroke-width="2"{dashes}/>'
                 )
-            yield _text("name", x + _LEGEND_KEY - 2, y, s.name, "start")
+            yield svg_text("name", x + _LEGEND_KEY - 2, y, s.name, "start")
 
 
-def _text(kind: str, x: float, y: float, text: str, anchor: str = "middle") -> str:
+def svg_text(kind: str, x: float, y: float, text: str, anchor: str = "middle") -> str:
+    """A text element of the class `kind`."""
     return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'

@@ -37,25 +37,13 @@ def _groupings(ctx: click.Context, parameter: click.Parameter, value: str | None
 )
 @click.option("--cutoff", type=click.IntRange(min=0), help="Length up to which a sentence is short [40].")
 @click.option("--allow-missing", is_flag=True, help="Score missing predictions as empty, and say how many.")
-@click.option(
-    "--by", callback=_groupings, metavar="LIST", help=f"Scores per group; any of {', '.join(CLASSIFIERS)}."
-)
-@click.option(
-    "--errors", type=click.IntRange(min=1), metavar="N", help="The N most frequent mistakes of each kind."
-)
+@click.option("--by", callback=_groupings, metavar="LIST", help=f"Scores per group; any of {', '.join(CLASSIFIERS)}.")
+@click.option("--errors", type=click.IntRange(min=1), metavar="N", help="The N most frequent mistakes of each kind.")
 @click.option("--compare", metavar="OTHER", help="A second prediction to test against the first.")
-@click.option(
-    "--samples", type=click.IntRange(min=1), default=SAMPLES, show_default=True, help="Samples of the tests."
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=SEED, show_default=True, help="Seed of the tests."
-)
-@click.option(
-    "--html", type=click.Path(dir_okay=False), help="Write a page with plots and the worst sentences drawn."
-)
-@click.option(
-    "--worst", type=click.IntRange(min=0), default=12, show_default=True, help="Sentences drawn in the page."
-)
+@click.option("--samples", type=click.IntRange(min=1), default=SAMPLES, show_default=True, help="Samples of the tests.")
+@click.option("--seed", type=click.IntRange(min=0), default=SEED, show_default=True, help="Seed of the tests.")
+@click.option("--html", type=click.Path(dir_okay=False), help="Write a page with plots and the worst sentences drawn.")
+@click.option("--worst", type=click.IntRange(min=0), default=12, show_default=True, help="Sentences drawn in the page.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--predicted-from", type=click.Choice(list(FORMATS)), help="Format of PREDICTED [--from].")
 @reading_options

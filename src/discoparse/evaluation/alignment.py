@@ -21,9 +21,7 @@ def kept_tokens(gold: Tree, parameters: Parameters) -> list[bool]:
     return kept
 
 
-def align_tokens(
-    gold: Tree, predicted: Tree, kept: Sequence[bool], parameters: Parameters
-) -> list[int] | None:
+def align_tokens(gold: Tree, predicted: Tree, kept: Sequence[bool], parameters: Parameters) -> list[int] | None:
     """The gold index of every predicted token, or None where the words differ.
 
     Predictions may lack tokens that are not scored anyway (punctuation), but nothing else.

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from discoparse.plots import svg_text
+
 COLOURS = ("#2b6cb0", "#dd7b1e")  # the first and the second parser
 _BAR, _GAP, _ROW_GAP = 13, 2, 9
 _NAMES, _BARS, _NUMBERS = 158, 330, 130  # widths: names, bars, numbers
@@ -28,14 +30,14 @@ def bars(rows: Sequence[Row], title: str) -> str:
     for tick in range(0, 101, 25):
         x = _NAMES + _BARS * tick / 100
         parts.append(f'<line class="grid" x1="{x:.1f}" y1="0" x2="{x:.1f}" y2="{height - 20}"/>')
-        parts.append(_text("tick", x, height - 6, str(tick)))
+        parts.append(svg_text("tick", x, height - 6, str(tick)))
     for k, row in enumerate(rows):
         top = k * step + _ROW_GAP / 2
         middle = top + len(row.values) * (_BAR + _GAP) / 2 + 4
-        parts.append(_text("name", _NAMES - 8, middle, row.name, "end"))
+        parts.append(svg_text("name", _NAMES - 8, middle, row.name, "end"))
         for j, value in enumerate(row.values):
             parts.append(_bar(row, j, value, top + j * (_BAR + _GAP)))
-        parts.append(_text("tick", width - 4, middle, row.note, "end"))
+        parts.append(svg_text("tick", width - 4, middle, row.note, "end"))
     return "".join([*parts, "</svg>"])
 
 
@@ -43,7 +45,7 @@ def _bar(row: Row, series: int, value: float | None, y: float) -> str:
     length = _BARS * (value or 0) / 100
     shown = "–" if value is None else f"{value:.1f}"
     box = _box(_NAMES, y, length, _BAR, series, f"{row.name}: {shown} ({row.note})")
-    return box + _text("value", _NAMES + length + 5, y + _BAR - 2.5, shown, "start")
+    return box + svg_text("value", _NAMES + length + 5, y + _BAR - 2.5, shown, "start")
 
 
 def columns(rows: Sequence[Row], title: str, width: int = 618, height: int = 210) -> str:
@@ -62,9 +64,9 @@ def columns(rows: Sequence[Row], title: str, width: int = 618, height: int = 210
             x = centre + (j - series / 2) * wide
             shown = "–" if value is None else f"{value:.0f}" if value == int(value) else f"{value:.1f}"
             parts.append(_box(x + 1, base - tall, wide - 2, tall, j, f"{row.name}: {shown} ({row.note})"))
-            parts.append(_text("value", x + wide / 2, base - tall - 5, shown))
-        parts.append(_text("name", centre, base + 16, row.name))
-        parts.append(_text("tick", centre, base + 30, row.note))
+            parts.append(svg_text("value", x + wide / 2, base - tall - 5, shown))
+        parts.append(svg_text("name", centre, base + 16, row.name))
+        parts.append(svg_text("tick", centre, base + 30, row.note))
     return "".join([*parts, "</svg>"])
 
 
@@ -73,10 +75,6 @@ def _box(x: float, y: float, width: float, height: float, series: int, hint: str
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="2" '
         f'fill="{COLOURS[series]}"><title>{escape(hint)}</title></rect>'
     )
-
-
-def _text(kind: str, x: float, y: float, text: str, anchor: str = "middle") -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
 def _opening(width: float, height: float, title: str) -> str:

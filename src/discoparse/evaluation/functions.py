@@ -35,8 +35,7 @@ def score_functions(result: Result) -> dict[str, FunctionScores]:
     counts = np.array(rows, dtype=np.int64)  # [sentence, all or disc, matched or gold or predicted]
     parts = {"all": counts, "cutoff": counts[result.within_cutoff]}
     return {
-        name: FunctionScores(*(f1_score(*total) for total in part.sum(axis=0).tolist()))
-        for name, part in parts.items()
+        name: FunctionScores(*(f1_score(*total) for total in part.sum(axis=0).tolist())) for name, part in parts.items()
     }
 
 
@@ -59,9 +58,7 @@ def _count(sentence: ScoredSentence, parameters: Parameters) -> list[tuple[int, 
             for side in (sentence.gold_brackets, sentence.predicted_brackets)
         ]
         gold = Counter(_functions(sentence.gold, sentence.gold_bits, brackets[1], predicted_tags, parameters))
-        predicted = Counter(
-            _functions(sentence.predicted, sentence.predicted_bits, brackets[0], gold_tags, parameters)
-        )
+        predicted = Counter(_functions(sentence.predicted, sentence.predicted_bits, brackets[0], gold_tags, parameters))
         found.append((sum((gold & predicted).values()), sum(gold.values()), sum(predicted.values())))
     return found
 

@@ -106,9 +106,7 @@ def _change(before: float | None, after: float | None) -> str:
 def _legend(names: Sequence[str]) -> str:
     if len(names) == 1:
         return ""
-    keys = (
-        f'<span class="key" style="background:{c}"></span>{n}' for c, n in zip(COLOURS, names, strict=False)
-    )
+    keys = (f'<span class="key" style="background:{c}"></span>{n}' for c, n in zip(COLOURS, names, strict=False))
     return f'<p class="note">{"".join(keys)}</p>'
 
 
@@ -118,8 +116,9 @@ def _comparison(results: Sequence[Result], names: Sequence[str], tests: Sequence
     ahead = [0, 0, 0]
     for a, b in zip(results[0].sentences, results[1].sentences, strict=True):
         ahead[0 if a.wrong < b.wrong else 1 if b.wrong < a.wrong else 2] += 1
+    rows = [[escape(cell) for cell in row] for row in comparison_rows(tests)]
     return (
-        f'<h2>Comparison</h2><div class="panel">{_table(heads, comparison_rows(tests))}'
+        f'<h2>Comparison</h2><div class="panel">{_table(heads, rows)}'
         f'<p style="margin:12px 0 0">Fewer wrong brackets: {names[0]} in {ahead[0]:,} sentences, '
         f"{names[1]} in {ahead[1]:,}; as many in {ahead[2]:,}. Two-sided paired tests over sentences, "
         f"{tests[0].samples:,} samples, seed {tests[0].seed}.</p></div>"

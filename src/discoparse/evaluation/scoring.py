@@ -68,14 +68,10 @@ def score_pair(
         ignored = parameters.delete_labels_for_length
         length = sum(split_label(t.tag)[0] not in ignored for t in gold.tokens)
     counts = count(gold_brackets, predicted_brackets, length, sum(kept), correct_tags)
-    return ScoredSentence(
-        index, gold, predicted, bits, predicted_bits, gold_brackets, predicted_brackets, counts
-    )
+    return ScoredSentence(index, gold, predicted, bits, predicted_bits, gold_brackets, predicted_brackets, counts)
 
 
-def count(
-    gold: list[Bracket], predicted: list[Bracket], length: int, tokens: int, correct_tags: int
-) -> Counts:
+def count(gold: list[Bracket], predicted: list[Bracket], length: int, tokens: int, correct_tags: int) -> Counts:
     """Count the brackets of one sentence, all and discontinuous only."""
     disc_gold = [bracket for bracket in gold if is_discontinuous(bracket[1])]
     disc_predicted = [bracket for bracket in predicted if is_discontinuous(bracket[1])]

@@ -38,9 +38,7 @@ class Comparison:
         return asdict(self)
 
 
-def compare_results(
-    first: Result, second: Result, samples: int = SAMPLES, seed: int = SEED
-) -> list[Comparison]:
+def compare_results(first: Result, second: Result, samples: int = SAMPLES, seed: int = SEED) -> list[Comparison]:
     """Test F1 and discontinuous F1 of two evaluations of the same gold sentences: second less first."""
     if len(first.sentences) != len(second.sentences):
         raise DiscoparseError(
@@ -96,9 +94,7 @@ def _f1(sums: np.ndarray) -> np.ndarray:
     return 200 * sums[..., 0] / np.maximum(sums[..., 1], 1)
 
 
-def _permuted(
-    first: np.ndarray, second: np.ndarray, samples: int, rng: np.random.Generator
-) -> Iterator[np.ndarray]:
+def _permuted(first: np.ndarray, second: np.ndarray, samples: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
     """Differences after swapping the two predictions of random sentences."""
     change = second - first
     for size in _chunks(samples, len(first)):
@@ -106,9 +102,7 @@ def _permuted(
         yield _f1(second.sum(axis=0) - swap) - _f1(first.sum(axis=0) + swap)
 
 
-def _resampled(
-    first: np.ndarray, second: np.ndarray, samples: int, rng: np.random.Generator
-) -> Iterator[np.ndarray]:
+def _resampled(first: np.ndarray, second: np.ndarray, samples: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
     """Differences over sentences drawn with replacement."""
     n = len(first)
     for size in _chunks(samples, n):

@@ -2,7 +2,7 @@
 
 CSS = """
 :root { --ink: #1d2430; --quiet: #667085; --line: #e3e7ee; --paper: #fff; --ground: #f5f6f9;
-  --first: #2b6cb0; --second: #dd7b1e; --bad: #b42318; --good: #1b7f3b; }
+  --bad: #b42318; --good: #1b7f3b; }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--ink);
   font: 15px/1.5 system-ui, "Segoe UI", Helvetica, Arial, "DejaVu Sans", sans-serif; }
