@@ -93,7 +93,7 @@ def _take(x: Tensor, index: Tensor) -> Tensor:
 
 
 def tanh(x: Tensor) -> Tensor:
-    """The hyperbolic tangent; where no gradient is asked for, in a form that processors compute several times faster."""
+    """The hyperbolic tangent; where no gradient is asked for, in a form that processors compute much faster."""
     if torch.is_grad_enabled() or x.is_cuda:
         return torch.tanh(x)
     return torch.sigmoid(2 * x).mul_(2).sub_(1)
