@@ -15,6 +15,8 @@ Bracket = tuple[str, int]  # label and yield, a bit mask over the tokens that we
 def split_label(label: str) -> tuple[str, tuple[str, ...]]:
     """The category of a label or tag, and the function tags after it, as disco-dop's reader splits them.
 
+    Published figures need just this; `transform.functions` knows more of labels (coindexes, kinds of clauses).
+
     >>> split_label("NP-SBJ-TMP"), split_label("NP=2"), split_label("-NONE-")
     (('NP', ('SBJ', 'TMP')), ('NP', ()), ('-NONE-', ()))
     """

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from discoparse.evaluation.brackets import Bracket
+from discoparse.evaluation.counts import ScoredSentence, percentage
 from discoparse.evaluation.phenomena import PHENOMENA, phenomena
-from discoparse.evaluation.result import Result, ScoredSentence, percentage
+from discoparse.evaluation.result import Result
 from discoparse.evaluation.structure import constituents
 from discoparse.tree import Tree, gap_count
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from discoparse.evaluation.brackets import Bracket, function_tags, is_discontinuous, split_label
+from discoparse.evaluation.counts import ScoredSentence, f1_score
 from discoparse.evaluation.parameters import Parameters
-from discoparse.evaluation.result import Result, ScoredSentence, f1_score
 from discoparse.tree import Tree
 
 Function = tuple[Bracket, str]
@@ -23,20 +23,16 @@ class FunctionScores(NamedTuple):
     disc: float | None
 
 
-def score_functions(result: Result) -> dict[str, FunctionScores]:
-    """The scores over all sentences (`all`) and those up to the cutoff (`cutoff`).
+def score_functions(sentences: Sequence[ScoredSentence], parameters: Parameters) -> FunctionScores:
+    """The scores over some sentences.
 
     As in the reference, a tag counts where its constituent is a bracket of the other tree, or its token has
     the other tree's part of speech; the discontinuous score has fewer constituents but the same tokens.
     """
-    if not any(s.predicted is not None and _has_functions(s.predicted) for s in result.sentences):
-        return dict.fromkeys(("all", "cutoff"), FunctionScores(None, None))
-    rows = [_count(sentence, result.parameters) for sentence in result.sentences]
-    counts = np.array(rows, dtype=np.int64)  # [sentence, all or disc, matched or gold or predicted]
-    parts = {"all": counts, "cutoff": counts[result.within_cutoff]}
-    return {
-        name: FunctionScores(*(f1_score(*total) for total in part.sum(axis=0).tolist())) for name, part in parts.items()
-    }
+    if not any(s.predicted is not None and _has_functions(s.predicted) for s in sentences):
+        return FunctionScores(None, None)
+    counts = np.array([_count(sentence, parameters) for sentence in sentences])  # [sentence, all or disc, count]
+    return FunctionScores(*(f1_score(*total) for total in counts.sum(axis=0).tolist()))
 
 
 def _has_functions(tree: Tree) -> bool:

@@ -9,7 +9,8 @@ from typing import Any
 
 from discoparse.evaluation.brackets import Bracket, is_discontinuous, split_label
 from discoparse.evaluation.breakdown import matched_flags
-from discoparse.evaluation.result import Result, ScoredSentence
+from discoparse.evaluation.counts import ScoredSentence
+from discoparse.evaluation.result import Result
 from discoparse.evaluation.structure import constituents
 
 GAP_MISSED, GAP_INVENTED, GAP_MISPLACED = "gap missed", "gap invented", "gap misplaced"

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from discoparse.evaluation.brackets import is_discontinuous
-from discoparse.evaluation.structure import Constituent
+from discoparse.evaluation.structure import ScoredNode
 from discoparse.tree import Tree, gap_count, indexes
 
 FRONTING, QUESTION, EXTRAPOSITION = "fronting", "fronting in a question", "extraposition"
@@ -46,7 +46,7 @@ PHENOMENA = (
 )
 
 
-def phenomena(node: Constituent, everything: Sequence[Constituent], sentence: Tree) -> list[str]:
+def phenomena(node: ScoredNode, everything: Sequence[ScoredNode], sentence: Tree) -> list[str]:
     """The kinds that a constituent belongs to, given all constituents of its tree."""
     found = []
     if not is_discontinuous(node.mask):
@@ -61,7 +61,7 @@ def phenomena(node: Constituent, everything: Sequence[Constituent], sentence: Tr
     return found
 
 
-def _gap_kinds(node: Constituent, everything: Sequence[Constituent], sentence: Tree) -> list[str]:
+def _gap_kinds(node: ScoredNode, everything: Sequence[ScoredNode], sentence: Tree) -> list[str]:
     found = []
     if gap_count(node.mask) > 1:
         found.append(SEVERAL)
@@ -77,7 +77,7 @@ def _gap_kinds(node: Constituent, everything: Sequence[Constituent], sentence: T
     return found
 
 
-def _displacement(node: Constituent) -> str:
+def _displacement(node: ScoredNode) -> str:
     """Which side of the only gap was moved away, judged by which side is a single part."""
     low = node.mask & -node.mask
     left = ((node.mask + low) ^ node.mask) & node.mask  # the first block: where adding its lowest bit carries

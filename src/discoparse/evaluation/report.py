@@ -10,8 +10,9 @@ from pathlib import PurePath
 from discoparse.evaluation.alignment import name_sentence
 from discoparse.evaluation.breakdown import break_down
 from discoparse.evaluation.charts import COLOURS, Row, bars, columns
+from discoparse.evaluation.counts import ScoredSentence, f1_score, percentage
 from discoparse.evaluation.mistakes import find_mistakes
-from discoparse.evaluation.result import Result, ScoredSentence, f1_score, percentage
+from discoparse.evaluation.result import Result
 from discoparse.evaluation.significance import Comparison
 from discoparse.evaluation.structure import scored_tree
 from discoparse.evaluation.style import CSS

@@ -1,56 +1,16 @@
-"""What an evaluation found: counts for every sentence, and the scores made from their sums."""
+"""What an evaluation found: the scores over all sentences, made from the sums of their counts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from discoparse.evaluation.brackets import Bracket
+from discoparse.evaluation.counts import Counts, ScoredSentence, f1_score, percentage
+from discoparse.evaluation.functions import FunctionScores, score_functions
 from discoparse.evaluation.parameters import Parameters
-from discoparse.tree import Tree
-
-
-class Counts(NamedTuple):
-    """The counts of one sentence, or sums of them; `disc_…` are of discontinuous brackets only."""
-
-    gold: int
-    predicted: int
-    matched: int
-    gold_distinct: int  # disco-dop prints these as numbers of brackets, though it scores doubled ones twice
-    predicted_distinct: int
-    exact: int  # sentences whose brackets are all right
-    disc_gold: int
-    disc_predicted: int
-    disc_matched: int
-    disc_gold_distinct: int
-    disc_predicted_distinct: int
-    disc_exact: int
-    disc_sentences: int  # sentences with a discontinuous bracket on either side
-    tokens: int  # that were kept
-    correct_tags: int
-    length: int  # of the gold sentence, punctuation included; summed it is the number of tokens
-
-
-class ScoredSentence(NamedTuple):
-    """A gold tree, its prediction, and what was compared."""
-
-    number: int  # counted from 0
-    gold: Tree
-    predicted: Tree | None
-    gold_bits: Sequence[int]  # the bit of every gold token in the masks of the brackets, 0 for a deleted one
-    predicted_bits: Sequence[int]
-    gold_brackets: list[Bracket]  # children before parents
-    predicted_brackets: list[Bracket]
-    counts: Counts
-
-    @property
-    def wrong(self) -> int:
-        """Gold brackets missed plus brackets predicted in error."""
-        return self.counts.gold + self.counts.predicted - 2 * self.counts.matched
 
 
 @dataclass(frozen=True)
@@ -150,8 +110,15 @@ class Result:
     @cached_property
     def within_cutoff(self) -> np.ndarray:
         """Which sentences are up to the cutoff length."""
-        short: np.ndarray = self.counts[:, Counts._fields.index("length")] <= self.parameters.cutoff
+        short: np.ndarray = self.column("length") <= self.parameters.cutoff
         return short
+
+    @cached_property
+    def functions(self) -> dict[str, FunctionScores]:
+        """Scores of function tags over all sentences (`all`) and those up to the cutoff (`cutoff`)."""
+        short = [sentence for sentence, keep in zip(self.sentences, self.within_cutoff, strict=True) if keep]
+        parts = {"all": self.sentences, "cutoff": short}
+        return {name: score_functions(part, self.parameters) for name, part in parts.items()}
 
     @property
     def missing(self) -> int:
@@ -165,10 +132,8 @@ class Result:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything in `all` and `cutoff`, for JSON."""
-        from discoparse.evaluation.functions import score_functions
-
         figures = {"all": self.all.as_dict(), "cutoff": self.cutoff.as_dict()}
-        for name, functions in score_functions(self).items():
+        for name, functions in self.functions.items():
             figures[name]["function_tags"] = functions.all
             figures[name]["disc"]["function_tags"] = functions.disc
         return {**figures, "cutoff_length": self.parameters.cutoff, "missing": self.missing}
@@ -200,13 +165,3 @@ def summarise(counts: np.ndarray) -> Scores:
         correct_tags=total.correct_tags,
         disc=disc,
     )
-
-
-def percentage(part: int, whole: int) -> float | None:
-    """100 part / whole, None over nothing."""
-    return 100 * part / whole if whole else None
-
-
-def f1_score(matched: int, gold: int, predicted: int) -> float | None:
-    """The harmonic mean of precision and recall as a percentage, None where nothing matches."""
-    return 200 * matched / (gold + predicted) if matched else None

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from discoparse.errors import DiscoparseError
 from discoparse.evaluation.alignment import align_tokens, different_words, kept_tokens, pair_sentences
 from discoparse.evaluation.brackets import Bracket, Bracketer, is_discontinuous, split_label
+from discoparse.evaluation.counts import Counts, ScoredSentence
 from discoparse.evaluation.parameters import Parameters, standard_parameters
-from discoparse.evaluation.result import Counts, Result, ScoredSentence
+from discoparse.evaluation.result import Result
 from discoparse.tree import Tree
 
 

@@ -10,13 +10,13 @@ from discoparse.tree import Token, Tree, indexes
 
 
 @dataclass(slots=True, eq=False)
-class Constituent:
-    """A scored bracket in its tree."""
+class ScoredNode:
+    """A scored bracket with its place in the tree."""
 
     label: str
     mask: int
-    parent: Constituent | None = None
-    children: list[Constituent] = field(default_factory=list)
+    parent: ScoredNode | None = None
+    children: list[ScoredNode] = field(default_factory=list)
     own_tokens: int = 0  # mask of the tokens right below it
 
     @property
@@ -25,14 +25,14 @@ class Constituent:
         return self.parent.label if self.parent else ""
 
 
-def constituents(brackets: Sequence[Bracket]) -> list[Constituent]:
+def constituents(brackets: Sequence[Bracket]) -> list[ScoredNode]:
     """The constituents of one tree, linked, in the order of the brackets (children before parents).
 
     >>> [(c.label, c.parent_label) for c in constituents([("NP", 0b010), ("VP", 0b101), ("S", 0b111)])]
     [('NP', 'S'), ('VP', 'S'), ('S', '')]
     """
-    found = [Constituent(label, mask) for label, mask in brackets]
-    placed: list[Constituent] = []
+    found = [ScoredNode(label, mask) for label, mask in brackets]
+    placed: list[ScoredNode] = []
     # The larger come first, and of one yield the upper, so the last that contains a yield is its parent.
     for k in sorted(range(len(found)), key=lambda k: (-found[k].mask.bit_count(), -k)):
         node = found[k]

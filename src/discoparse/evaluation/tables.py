@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from discoparse.evaluation.breakdown import GroupScores
-from discoparse.evaluation.functions import score_functions
 from discoparse.evaluation.mistakes import Mistakes
 from discoparse.evaluation.result import BracketScores, Result
 from discoparse.evaluation.significance import Comparison
@@ -59,7 +58,7 @@ def summary(result: Result) -> str:
 def summary_rows(result: Result) -> list[list[str]]:
     """The cells of the summary, the heads of its columns first."""
     scores = [result.cutoff, result.all]
-    functions = [score_functions(result)[part] for part in ("cutoff", "all")]
+    functions = [result.functions[part] for part in ("cutoff", "all")]
     no_functions = all(f.all is None and f.disc is None for f in functions)
     return [
         ["", f"<= {result.parameters.cutoff}", "ALL"],

@@ -13,7 +13,8 @@ from discoparse.constituents import tree_constituents
 from discoparse.derivations import SYSTEMS, memory_json, memory_sizes, structural_length
 from discoparse.evaluation import Result, evaluate
 from discoparse.evaluation.breakdown import break_down
-from discoparse.evaluation.result import Counts, Scores
+from discoparse.evaluation.counts import Counts
+from discoparse.evaluation.result import Scores
 from discoparse.evaluation.significance import compare_results
 from discoparse.experiment.plan import FinishedRun, Treebank
 from discoparse.experiment.tables import Spread
