@@ -12,6 +12,7 @@ from discoparse.treebank.brackets import (
     SPACE,
     BracketError,
     escape,
+    format_brackets,
     note_changes,
     parse_brackets,
     pieces,
@@ -217,27 +218,18 @@ def _refuse_discontinuous(tree: Tree, number: int) -> None:
 
 
 def _format_tree(tree: Tree, lemmas: bool, report: Report) -> str:
-    written: list[str] = []
-    stack: list[Node | int | None] = [tree.root]  # None closes a bracket
-    while stack:
-        item = stack.pop()
-        if item is None:
-            written.append(")")
-            continue
-        if written:
-            written.append(" ")
-        if isinstance(item, int):
-            token = tree.tokens[item]
-            leaf = _leaf(token, lemmas, report)
-            if token.tag == ID and len(stack) and tree.root.label == ROOT and item in tree.root.children:
-                report.not_written("bracket", "the tag ID under ROOT (read as a sentence id)")
-            written.append(f"({_text(token.tag, True, report)} {_text(leaf, False, report)})")
-        else:
-            virtual = item is tree.root and item.label == ROOT
-            written.append("(" if virtual else f"({_text(item.label, False, report)}")
-            stack.append(None)
-            stack.extend(reversed(item.children))
-    return "".join(written)
+    virtual = tree.root.label == ROOT
+
+    def label(node: Node) -> str:
+        return "" if virtual and node is tree.root else _text(node.label, False, report)
+
+    def leaf(index: int) -> str:
+        token = tree.tokens[index]
+        if token.tag == ID and virtual and index in tree.root.children:
+            report.not_written("bracket", "the tag ID under ROOT (read as a sentence id)")
+        return f"{_text(token.tag, True, report)} {_text(_leaf(token, lemmas, report), False, report)}"
+
+    return format_brackets(tree.root, label, leaf)
 
 
 def _leaf(token: Token, lemmas: bool, report: Report) -> str:

@@ -128,3 +128,23 @@ def parse_brackets(found: Iterator[re.Match[str]], add_leaf: AddLeaf) -> tuple[N
     if stack:
         raise BracketError(f"{len(stack)} brackets are not closed", match.start() if match else 0)
     return None, wordless
+
+
+def format_brackets(root: Node, label: Callable[[Node], str], leaf: Callable[[int], str]) -> str:
+    """A tree in brackets, given what is written of a node after its bracket, and of a token (tag and word)."""
+    written: list[str] = []
+    stack: list[Node | int | None] = [root]  # None closes a bracket
+    while stack:
+        item = stack.pop()
+        if item is None:
+            written.append(")")
+            continue
+        if written:
+            written.append(" ")
+        if isinstance(item, int):
+            written.append(f"({leaf(item)})")
+        else:
+            written.append(f"({label(item)}")
+            stack.append(None)
+            stack.extend(reversed(item.children))
+    return "".join(written)

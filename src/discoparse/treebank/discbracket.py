@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from discoparse.tree import Node, Token, Tree
-from discoparse.treebank.brackets import SPACE, escape, note_changes, parse_brackets, pieces, unescape
+from discoparse.treebank.brackets import SPACE, escape, format_brackets, note_changes, parse_brackets, pieces, unescape
 from discoparse.treebank.capacity import note_losses
 from discoparse.treebank.report import Defect, Reading, Report, bad_bytes
 
@@ -50,23 +50,13 @@ def parse_tree(line: str) -> Tree:
 
 def format_tree(tree: Tree) -> str:
     """One line without its end; the inverse of `parse_tree`, but for white space inside words (`_`)."""
-    pieces: list[str] = []
-    stack: list[Node | int | None] = [tree.root]  # None closes a bracket
-    while stack:
-        item = stack.pop()
-        if item is None:
-            pieces.append(")")
-            continue
-        if pieces:
-            pieces.append(" ")
-        if isinstance(item, int):
-            token = tree.tokens[item]
-            pieces.append(f"({escape(token.tag, tag=True)} {item}={escape(token.word)})")
-        else:
-            pieces.append(f"({escape(item.label)}")
-            stack.append(None)
-            stack.extend(reversed(item.children))
-    return "\t".join(["".join(pieces), *(_one_line(comment) for comment in tree.comments)])
+    tokens = tree.tokens
+
+    def leaf(index: int) -> str:
+        return f"{escape(tokens[index].tag, tag=True)} {index}={escape(tokens[index].word)}"
+
+    line = format_brackets(tree.root, lambda node: escape(node.label), leaf)
+    return "\t".join([line, *(_one_line(comment) for comment in tree.comments)])
 
 
 def _one_line(comment: str) -> str:
