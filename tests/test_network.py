@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from itertools import combinations
 
+import numpy as np
 import pytest
 import torch
 from test_lockstep import batch_oracle
@@ -33,7 +34,7 @@ def decisions_for(seed: int):
     lengths = [chance.randint(1, 9) for _ in range(6)]
     machine, oracle, _ = batch_oracle([random_gold(chance, n) for n in lengths], lengths)
     trace = run_with_oracle(machine, oracle, complete=True)
-    return trace, decisions_of(trace, machine.length), machine, oracle, torch.randn(6, machine.width, 16)
+    return trace, decisions_of(trace, np.array(lengths)), machine, oracle, torch.randn(6, machine.width, 16)
 
 
 @pytest.mark.parametrize("seed", range(5))

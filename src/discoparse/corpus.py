@@ -93,7 +93,10 @@ class Corpus:
         self.device = device
         self.lengths = np.array([len(row) for row in form_rows])
         self.device_lengths = torch.from_numpy(self.lengths).to(device)
-        self.forms, self.tags = Ragged(form_rows, device), Ragged(tags, device)
+        # Forms stay on the host, where those of a batch are made distinct without waiting for the device.
+        self.host_forms = np.concatenate(form_rows)
+        self.starts = self.lengths.cumsum() - self.lengths
+        self.tags = Ragged(tags, device)
         self.member, self.before = Ragged(_widen(member), device), Ragged(_widen(before), device)
         self.gold = Ragged(gold, device)
         # Words of bits for the sentences of each width: one number a width, so that few shapes occur.
@@ -102,6 +105,7 @@ class Corpus:
             width = bucket(length)
             self.gold_words[width] = max(self.gold_words.get(width, 1), rows.shape[1])
         self.characters, self.form_lengths = form_tensors(list(forms), vocabulary, device)
+        self.host_form_lengths = self.form_lengths.cpu().numpy()
         self.word_of_form = torch.tensor([vocabulary.word_id(form) for form in forms], device=device)
 
     def __len__(self) -> int:
@@ -109,11 +113,20 @@ class Corpus:
 
     def inputs(self, chosen: np.ndarray, index: Tensor, width: int) -> Inputs:
         """The sentences `chosen`, padded to `width` tokens, for the encoder; every distinct form once."""
-        forms = self.forms.padded(index, width)
-        distinct, places = torch.unique(forms, return_inverse=True)
-        lengths = self.form_lengths[distinct]
-        characters = self.characters[distinct, : int(lengths.max())].long()
-        return Inputs(self.word_of_form[forms], places, characters, lengths, self.device_lengths[index])
+        position = np.arange(width)
+        place = np.minimum(self.starts[chosen][:, None] + position, len(self.host_forms) - 1)
+        inside = position < self.lengths[chosen][:, None]
+        distinct, places = np.unique(np.where(inside, self.host_forms[place], 0), return_inverse=True)
+        longest = int(self.host_form_lengths[distinct].max())
+        rows = torch.from_numpy(distinct).to(self.device)
+        forms = torch.from_numpy(places.reshape(inside.shape)).to(self.device)
+        return Inputs(
+            self.word_of_form[rows][forms],
+            forms,
+            self.characters[rows, :longest].long(),
+            self.form_lengths[rows],
+            self.device_lengths[index],
+        )
 
     def gold_batch(self, chosen: np.ndarray, index: Tensor, width: int) -> Gold:
         """The gold constituents of the sentences `chosen`, padded to `width` tokens, for the oracle."""
@@ -151,7 +164,7 @@ class DecisionStore:
             machine = Lockstep(corpus.device_lengths[index], width)
             oracle = LockstepOracle(corpus.gold_batch(chosen, index, width), machine)
             trace = run_with_oracle(machine, oracle, complete=complete, single=single, late=late)
-            decisions = decisions_of(trace, machine.length)
+            decisions = decisions_of(trace, corpus.lengths[chosen])
             rows.update(split_decisions(decisions, chosen, corpus.lengths[chosen], width))
         return cls([rows[k] for k in range(len(corpus))], corpus.device)
 

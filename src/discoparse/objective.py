@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -30,30 +31,31 @@ class Decisions:
     pair_optimal: Tensor  # [R] whether the oracle wants this action
 
 
-def decisions_of(trace: Trace, lengths: Tensor) -> Decisions:
-    """Flatten the record of a batch [B, T, ...]."""
+def decisions_of(trace: Trace, lengths: np.ndarray) -> Decisions:
+    """Flatten the record of a batch [B, T, ...]; `lengths` [B] are on the host, so that a device need not be asked."""
     batch, steps, width = trace.entered.shape
-    nil = batch * width
-    base = torch.arange(batch, device=lengths.device)[:, None] * width  # [B, 1]
-    step = torch.arange(steps, device=lengths.device)
-    exists = step < (2 * lengths - 1)[:, None]  # [B, T]
-    row = exists.flatten().cumsum(0).view(batch, steps) - 1  # row of the focus made at each step
-    tokens = torch.where(trace.focus == width, nil, base[:, :, None] + trace.focus)[exists]
-    count = len(tokens)
+    device = trace.entered.device
+    counts = 2 * lengths - 1  # foci of each sentence
+    first = counts.cumsum() - counts
+    sentence = np.repeat(np.arange(batch), counts)
+    made = torch.from_numpy(sentence * steps + np.arange(len(sentence)) - first[sentence]).to(device)  # [F] in [B x T]
+    row = torch.full((batch * steps,), -1, device=device)
+    row[made] = torch.arange(len(made), device=device)  # row of the focus made at each step
+    row = row.view(batch, steps)
+    base = torch.arange(batch, device=device)[:, None] * width  # [B, 1]
+    tokens = torch.where(trace.focus == width, batch * width, base[:, :, None] + trace.focus)
 
-    sentence, t, slot = torch.nonzero((trace.entered >= 0) & exists[:, :, None], as_tuple=True)
-    combine_item = row[sentence, trace.entered[sentence, t, slot]]
-    combine_focus = row[sentence, t]
-    combine_optimal = trace.optimal[sentence, t, slot]
-    sentence, t = torch.nonzero((trace.next >= 0) & exists, as_tuple=True)
-    slot = trace.next[sentence, t]
-    shift_item = count + base.squeeze(1)[sentence] + slot
+    slots = torch.arange(width, device=device)
+    combine = trace.entered >= 0  # [B, T, N]
+    legal = (combine | (slots == trace.next[:, :, None])) & (row >= 0)[:, :, None]
+    b, t, slot = torch.nonzero(legal, as_tuple=True)
+    step = trace.entered[b, t, slot]
     return Decisions(
-        tokens,
-        trace.label[exists],
-        torch.cat([combine_focus, row[sentence, t]]),
-        torch.cat([combine_item, shift_item]),
-        torch.cat([combine_optimal, trace.optimal[sentence, t, slot]]),
+        tokens.flatten(0, 1)[made],
+        trace.label.flatten()[made],
+        row[b, t],
+        torch.where(step >= 0, row[b, step.clamp(min=0)], len(made) + b * width + slot),
+        trace.optimal[b, t, slot],
     )
 
 
@@ -129,8 +131,7 @@ def label_loss(scorers: Scorers, states: Tensor, targets: Tensor, chains: Tensor
     spelled = chains[targets]  # [F, depth]
     loss = F.cross_entropy(scorers.label_output(states), spelled[:, 0], reduction="sum")
     if scorers.above_output is not None and scorers.above_given is not None:
-        (labelled,) = torch.nonzero(spelled[:, 0], as_tuple=True)
-        above, spelled = scorers.above_output(states[labelled]), spelled[labelled]
+        above = scorers.above_output(states)
         for level in range(1, spelled.shape[1]):
             given = spelled[:, level - 1].clamp(min=0)
             scores = above + scorers.above_given(given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 import torch
@@ -71,11 +71,7 @@ class Trainer:
         self.corpus = Corpus(trees, self.vocabulary, chains, device)
         self.chains = chains.spelled(device)
         self.complete = recipe.oracle == "complete"
-        # The static derivation is the complete set's preferred path (Section 2.2, DESIGN of `oracle`).
         self.late = self.complete and recipe.late
-        single = not (self.complete and recipe.optimal_set)
-        self.static = DecisionStore.of_oracle(self.corpus, complete=True, single=single, late=self.late)
-        self.decisions = self.static
         self.explored: dict[int, Rows] = {}  # sentences that have other decisions in this epoch
         self.network = make_network(recipe, self.vocabulary).to(device).train()
         tokens = int(self.corpus.lengths.sum())
@@ -107,15 +103,28 @@ class Trainer:
         if recipe.oracle != "static" and recipe.exploration and not recipe.explore_whole_batches:
             random = np.random.default_rng([self.seed, self.epoch, 1])
             chosen = np.flatnonzero(random.random(len(self.corpus)) < recipe.exploration)
-            self.explored = self._explore_sentences(chosen)
-            self.decisions = self.static.replacing(self.explored)
+            self._explored(self._explore_sentences(chosen))
 
     def continue_epoch(self, position: int, explored: dict[int, Rows]) -> None:
         """Go on with an epoch that was stopped after `position` batches, with what was explored before it."""
         self.batches = self._batches(self.epoch)
         self.position = position
-        self.explored = explored
-        self.decisions = self.static.replacing(explored)
+        self._explored(explored)
+
+    def _explored(self, rows: dict[int, Rows]) -> None:
+        self.explored = rows
+        self.decisions = self.static.replacing(rows) if rows else self.static
+
+    @cached_property
+    def static(self) -> DecisionStore:
+        """The oracle's own derivations. The static one of Section 2.2 follows the complete set's preferences."""
+        single = not (self.complete and self.recipe.optimal_set)
+        return DecisionStore.of_oracle(self.corpus, complete=True, single=single, late=self.late)
+
+    @cached_property
+    def decisions(self) -> DecisionStore:
+        """What sentences are trained on that are not explored when they are due."""
+        return self.static
 
     @torch.no_grad()
     def _explore_sentences(self, chosen: np.ndarray) -> dict[int, Rows]:
@@ -149,7 +158,7 @@ class Trainer:
         self.network.scorers.eval()  # the policy is the parser's own; dropout is for the decisions learnt from
         trace = Trace(*(tensor[:batch] for tensor in derive(*arguments)))
         self.network.scorers.train()
-        return decisions_of(trace, lengths)
+        return decisions_of(trace, self.corpus.lengths[chosen])
 
     @torch.no_grad()
     def _sampled(self, stay: bool, tokens: Tensor, lengths: Tensor, *gold: Tensor) -> Sequence[Tensor]:
