@@ -1,8 +1,9 @@
-"""Where the tests find real treebanks: `../shared` beside the checkout, or $DISCOPARSE_SHARED."""
+"""What tests share: real treebanks, `../shared` beside the checkout or $DISCOPARSE_SHARED, and the number of cores."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,3 +17,14 @@ def shared() -> Path:
     if not (SHARED / "data").is_dir():
         pytest.skip(f"no treebanks at {SHARED}: set DISCOPARSE_SHARED to a folder with data/ and raw/")
     return SHARED
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Small matrices are quickest on one core."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

@@ -22,18 +22,11 @@ from discoparse.training.recipe import RECIPES, Recipe
 from discoparse.tree import Token, Tree
 from discoparse.vocabulary import UNKNOWN
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 PAPER = RECIPES["paper"]
 CPU = torch.device("cpu")
 QUIET = {"gradient_noise": 0.0, "dropout_tagger": 0.0, "dropout_scorer": 0.0, "unk_probability": 0.0}
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Small matrices are quickest on one core."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def paper_trainer(count: int = 12, **changes: object) -> Trainer:

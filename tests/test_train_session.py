@@ -24,17 +24,10 @@ from discoparse.training.recipe import RECIPES, Recipe
 from discoparse.training.session import Outcome, Session, train
 from discoparse.training.validation import Validation
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 TRAIN, DEV = toy_treebank(12, 1), toy_treebank(5, 2)
 TIMES = {"seconds", "sentences_per_second"}
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Small matrices are quickest on one core."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def small(name: str, **changes: Any) -> Recipe:
