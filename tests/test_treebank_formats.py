@@ -205,6 +205,13 @@ def test_tiger_cut_off(tmp_path: Path) -> None:
     assert "cut off" in str(found[0])
 
 
+def test_tags_in_comments_and_cdata_are_text(tmp_path: Path) -> None:
+    text = tiger("<!-- <s> -->", sentence("a", "", "s1_1")).replace("<head/>", "<head><![CDATA[ <s id='x'> ]]></head>")
+    assert [tree.words for tree in read(tmp_path, text, "tigerxml")] == [["a"]]
+    _, found, _ = problems(tmp_path, text.replace("-->", ""), "tigerxml", on_error="skip")
+    assert found, "a comment that does not end hides sentences"
+
+
 # -- bracket ----------------------------------------------------------------------------------------------------
 
 PENN = """*x*x*x* a header

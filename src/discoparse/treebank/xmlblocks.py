@@ -20,6 +20,7 @@ CHUNK = 1 << 16  # characters read at a time
 LONGEST = 1 << 25  # characters after which a sentence that does not end is given up
 _NAME = re.compile(r"[^\W\d][\w.-]*(:[^\W\d][\w.-]*)?$", re.ASCII)
 _PROLOG = re.compile(r"<\?xml[^>]*\?>|<!DOCTYPE[^>\[]*(\[[^\]]*\]\s*)?>")
+_PASSED_OVER = {"<!--": "-->", "<![CDATA[": "]]>"}  # where tags are text
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0 has no way to write these
 
 
@@ -107,7 +108,7 @@ def _id_in(text: str) -> str | None:
 
 def _sections(stream: TextIO, tag: str, frame: _Frame) -> Iterator[tuple[int, str, bool]]:
     """Line and text of each element `tag`, and whether it ends; the rest goes to the frame."""
-    opening = re.compile(rf"<!--|<{tag}(?=[\s/>])")
+    opening = re.compile(rf"<!--|<!\[CDATA\[|<{tag}(?=[\s/>])")
     ending = re.compile(rf"</{tag}\s*>|<{tag}(?=[\s/>])")
     selfclosed = re.compile(rf"<{tag}(\s[^<>]*)?/>")
     buffer, line, more = "", 1, True
@@ -122,7 +123,7 @@ def _sections(stream: TextIO, tag: str, frame: _Frame) -> Iterator[tuple[int, st
         begin = opening.search(buffer)
         if begin is None:
             if more:  # keep what may be the start of a tag
-                keep = max(0, len(buffer) - len(tag) - 4)
+                keep = max(0, len(buffer) - len(tag) - len("<![CDATA["))
                 frame.feed(buffer[:keep])
                 line += buffer.count("\n", 0, keep)
                 buffer = buffer[keep:]
@@ -130,7 +131,7 @@ def _sections(stream: TextIO, tag: str, frame: _Frame) -> Iterator[tuple[int, st
                 continue
             frame.feed(buffer)
             return
-        is_comment = begin.group() == "<!--"
+        closing = _PASSED_OVER.get(begin.group())
         frame.feed(buffer[: begin.start()])
         line += buffer.count("\n", 0, begin.start())
         buffer = buffer[begin.start() :]
@@ -138,9 +139,9 @@ def _sections(stream: TextIO, tag: str, frame: _Frame) -> Iterator[tuple[int, st
         end = -1
         complete = True
         while True:
-            if is_comment:
-                position = buffer.find("-->", searched)
-                end = position + 3 if position >= 0 else -1
+            if closing is not None:
+                position = buffer.find(closing, searched)
+                end = position + len(closing) if position >= 0 else -1
             else:
                 closed = selfclosed.match(buffer)
                 found = closed or ending.search(buffer, len(tag) + 1 if searched == 4 else searched)
@@ -154,8 +155,8 @@ def _sections(stream: TextIO, tag: str, frame: _Frame) -> Iterator[tuple[int, st
         if end < 0:
             end, complete = len(buffer), False
         section = buffer[:end]
-        if is_comment:
-            frame.feed("\n" * section.count("\n"))
+        if closing is not None:  # one that does not end is for the frame to tell of
+            frame.feed("\n" * section.count("\n") if complete else section)
         else:
             yield line, section, complete
             frame.feed("\n" * section.count("\n"))
