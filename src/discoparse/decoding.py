@@ -148,6 +148,24 @@ class Decoded:
     probabilities: list[list[float]] | None  # [B][T] of the labels
 
 
+class Pending:
+    """Decisions on their way to the host; a GPU meanwhile goes on with what it is given next."""
+
+    def __init__(self, decisions: Sequence[Tensor]) -> None:
+        self.decisions = [tensor.to("cpu", non_blocking=True) for tensor in decisions]
+        self.arrival = None
+        if decisions[0].is_cuda:
+            self.arrival = torch.cuda.Event()
+            self.arrival.record()
+
+    def wait(self) -> Decoded:
+        """The decisions, once they are there."""
+        if self.arrival is not None:
+            self.arrival.synchronize()
+        actions, labels, tags, *probabilities = (tensor.tolist() for tensor in self.decisions)
+        return Decoded(actions, labels, tags, probabilities[0] if probabilities else None)
+
+
 def structural_pass(
     scorers: Scorers, tokens: Tensor, lengths: Tensor, projection: Projection | None = None
 ) -> tuple[Tensor, Tensor]:
@@ -165,7 +183,7 @@ def decode(
     lengths: Tensor,
     structure: Callable[[Tensor, Tensor], Sequence[Tensor]] | None = None,
     probabilities: bool = False,
-) -> Decoded:
+) -> Pending:
     """Greedy parsing from token vectors h(1) and h of the last layer, [B, N, D] each.
 
     `structure` may replace `structural_pass` by a faster equivalent.
@@ -178,12 +196,8 @@ def decode(
     steps = torch.arange(actions.shape[1], device=lengths.device)
     final = steps == (2 * lengths - 2)[:, None]  # NO-LABEL is illegal at the end (Table 1)
     codes, probability = label_codes(network.scorers, states, final)
-    return Decoded(
-        actions.tolist(),
-        codes.tolist(),
-        network.tag_scores(first).argmax(-1).tolist(),
-        probability.tolist() if probabilities else None,
-    )
+    decisions = [actions, codes, network.tag_scores(first).argmax(-1)]
+    return Pending([*decisions, probability] if probabilities else decisions)
 
 
 def label_codes(scorers: Scorers, states: Tensor, final: Tensor) -> tuple[Tensor, Tensor]:

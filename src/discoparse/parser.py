@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from discoparse.corpus import by_budget, form_tensors
-from discoparse.decoding import Decoded, Projection, decode, spell_code, structural_pass
+from discoparse.decoding import Decoded, Pending, Projection, decode, spell_code, structural_pass
 from discoparse.errors import DiscoparseError
 from discoparse.graphs import WIDEST, Graphs, bucket, pad_batch
 from discoparse.model_info import ModelInfo
@@ -26,7 +26,7 @@ from discoparse.tree import Token, Tree
 from discoparse.vocabulary import Vocabulary
 
 # Tokens of a batch with padding: large enough to keep the processor busy, small enough for its caches or memory.
-BATCH_TOKENS = {"cpu": 2048, "cuda": 16384}
+BATCH_TOKENS = {"cpu": 2048, "cuda": 32768}
 # Tokens that a stream is read ahead, to be sorted by length.
 WINDOW_TOKENS = {"cpu": 16384, "cuda": 131072}
 _MOST_FORMS = 200_000  # word forms whose vectors are kept; beyond that the cache starts anew
@@ -164,10 +164,17 @@ class Parser:
         lengths = np.array([len(sentence) for sentence in sentences])
         order = np.argsort(lengths, kind="stable")
         order = order[np.searchsorted(lengths[order], 1) :]
+        before: tuple[np.ndarray, Pending] | None = None
         for chosen in by_budget(order, lengths, BATCH_TOKENS[self.device.type]):
-            yield chosen, self._decode([sentences[k] for k in chosen], lengths[chosen], probabilities)
+            # A GPU starts on this batch while the host unpacks the one before.
+            started = self._decode([sentences[k] for k in chosen], lengths[chosen], probabilities)
+            if before is not None:
+                yield before[0], before[1].wait()
+            before = chosen, started
+        if before is not None:
+            yield before[0], before[1].wait()
 
-    def _decode(self, sentences: Sequence[Sequence[str]], lengths: np.ndarray, probabilities: bool) -> Decoded:
+    def _decode(self, sentences: Sequence[Sequence[str]], lengths: np.ndarray, probabilities: bool) -> Pending:
         first, last, device_lengths = self.encode(sentences, lengths)
         return decode(self.network, first, last, device_lengths, self._structure, probabilities)
 
