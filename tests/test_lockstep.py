@@ -14,6 +14,7 @@ from discoparse.constituents import tree_constituents
 from discoparse.lockstep import Lockstep, LockstepOracle, Policy, Trace, given, gold_tensors, run, run_with_oracle
 from discoparse.oracle import DynamicOracle, static_derivation
 from discoparse.transition import Action, Combine, Configuration, Label, NoLabel, Shift
+from discoparse.tree import gap_tokens
 from discoparse.treebank import read_trees
 
 LABELS = ["X", "Y", "Z"]
@@ -110,7 +111,7 @@ def test_random_walks_see_what_the_reference_sees(seed, bits, monkeypatch):
                 configurations[b] = c
                 assert not legal[b].any()
                 continue
-            gap = [i for i in range(min(c.focus), max(c.focus)) if i not in c.focus]
+            gap = gap_tokens(c.focus)
             nil = machine.width
             assert machine.focus[b].tolist() == [
                 min(c.focus),

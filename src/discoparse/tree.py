@@ -225,7 +225,7 @@ class Tree:
     def is_well_nested(self) -> bool:
         """Whether no two disjoint yields interleave as a … b … a … b."""
         masks = [m for m in set(self.masks().values()) if gap_count(m)]
-        return not any(a & b == 0 and _interleave(a, b) for k, a in enumerate(masks) for b in masks[k + 1 :])
+        return not any(a & b == 0 and interleave(a, b) for k, a in enumerate(masks) for b in masks[k + 1 :])
 
     # -- the rest -----------------------------------------------------------------------------------------------
 
@@ -353,8 +353,12 @@ def gap_tokens(s: Iterable[int]) -> list[int]:
     return [i for i in range(min(members), max(members)) if i not in members]
 
 
-def _interleave(a: int, b: int) -> bool:
-    """Whether tokens of disjoint a and b alternate at least a b a b (or b a b a)."""
+def interleave(a: int, b: int) -> bool:
+    """Whether tokens of disjoint yields a and b alternate at least a b a b (or b a b a).
+
+    >>> interleave(0b0101, 0b1010), interleave(0b1001, 0b0110)
+    (True, False)
+    """
     turns, last = 0, None
     for i in indexes(a | b):
         owner = a >> i & 1

@@ -84,12 +84,3 @@ class Bracketer:
         if label is not None and masks[root]:
             found.append((label, masks[root]))
         return found
-
-
-def is_discontinuous(mask: int) -> bool:
-    """Whether a yield has a gap.
-
-    >>> is_discontinuous(0b1011), is_discontinuous(0b1110)
-    (True, False)
-    """
-    return (mask + (mask & -mask)) & mask != 0  # adding the lowest bit carries through the first block

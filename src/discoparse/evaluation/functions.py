@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discoparse.evaluation.brackets import Bracket, function_tags, is_discontinuous, split_label
+from discoparse.evaluation.brackets import Bracket, function_tags, split_label
 from discoparse.evaluation.counts import ScoredSentence, f1_score
 from discoparse.evaluation.parameters import Parameters
-from discoparse.tree import Tree
+from discoparse.tree import Tree, gap_count
 
 Function = tuple[Bracket, str]
 
@@ -50,7 +50,7 @@ def _count(sentence: ScoredSentence, parameters: Parameters) -> list[tuple[int, 
     found = []
     for disc in (False, True):
         brackets = [
-            {b for b in side if not disc or is_discontinuous(b[1])}
+            {b for b in side if not disc or gap_count(b[1])}
             for side in (sentence.gold_brackets, sentence.predicted_brackets)
         ]
         gold = Counter(_functions(sentence.gold, sentence.gold_bits, brackets[1], predicted_tags, parameters))

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from discoparse.evaluation.brackets import Bracket, is_discontinuous, split_label
+from discoparse.evaluation.brackets import Bracket, split_label
 from discoparse.evaluation.breakdown import matched_flags
 from discoparse.evaluation.counts import ScoredSentence
 from discoparse.evaluation.result import Result
 from discoparse.evaluation.structure import constituents
+from discoparse.tree import gap_count
 
 GAP_MISSED, GAP_INVENTED, GAP_MISPLACED = "gap missed", "gap invented", "gap misplaced"
 TOO_LONG, TOO_SHORT, SHIFTED = "too long", "too short", "shifted"
@@ -137,7 +138,7 @@ def yield_error(gold: int, predicted: int) -> str:
     >>> yield_error(0b101, 0b111), yield_error(0b11, 0b111), yield_error(0b101, 0b1001)
     ('gap missed', 'too long', 'gap misplaced')
     """
-    gaps = is_discontinuous(gold), is_discontinuous(predicted)
+    gaps = gap_count(gold) > 0, gap_count(predicted) > 0
     if gaps[0] != gaps[1]:
         return GAP_MISSED if gaps[0] else GAP_INVENTED
     if gaps[0] and _gap_mask(gold) != _gap_mask(predicted):

@@ -17,11 +17,9 @@ CNP over NP, or below CONJ as in Alpino), unary (one phrase as only child), cont
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
-from discoparse.evaluation.brackets import is_discontinuous
 from discoparse.evaluation.structure import ScoredNode
-from discoparse.tree import Tree, gap_count, indexes
+from discoparse.tree import Tree, gap_count, interleave
 
 FRONTING, QUESTION, EXTRAPOSITION = "fronting", "fronting in a question", "extraposition"
 SPLIT_WORDS, INHERITED, OTHER = "split words", "inherited gap", "other gap"
@@ -49,7 +47,7 @@ PHENOMENA = (
 def phenomena(node: ScoredNode, everything: Sequence[ScoredNode], sentence: Tree) -> list[str]:
     """The kinds that a constituent belongs to, given all constituents of its tree."""
     found = []
-    if not is_discontinuous(node.mask):
+    if not gap_count(node.mask):
         found.append(CONTINUOUS)
     else:
         found.extend(_gap_kinds(node, everything, sentence))
@@ -72,7 +70,8 @@ def _gap_kinds(node: ScoredNode, everything: Sequence[ScoredNode], sentence: Tre
             found.append(QUESTION)
     size = node.mask.bit_length() - (node.mask & -node.mask).bit_length() + 1 - node.mask.bit_count()
     found.append(SHORT_GAP if size == 1 else MIDDLE_GAP if size < 5 else LONG_GAP)
-    if any(_alternate(node.mask, other.mask) for other in everything if is_discontinuous(other.mask)):
+    apart = [other.mask for other in everything if not other.mask & node.mask]
+    if any(interleave(node.mask, mask) for mask in apart):
         found.append(ILL_NESTED)
     return found
 
@@ -98,11 +97,3 @@ def _displacement(node: ScoredNode) -> str:
 def _is_question(sentence: Tree) -> bool:
     """Whether a question mark is among the last three tokens (quotation marks and brackets may follow it)."""
     return "?" in sentence.words[-3:]
-
-
-def _alternate(a: int, b: int) -> bool:
-    """Whether disjoint yields stand as a … b … a … b or the reverse."""
-    if a & b:
-        return False
-    owners = [a >> i & 1 for i in indexes(a | b)]
-    return sum(x != y for x, y in pairwise(owners)) > 2

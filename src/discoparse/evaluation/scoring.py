@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 
 from discoparse.errors import DiscoparseError
 from discoparse.evaluation.alignment import align_tokens, different_words, kept_tokens, pair_sentences
-from discoparse.evaluation.brackets import Bracket, Bracketer, is_discontinuous, split_label
+from discoparse.evaluation.brackets import Bracket, Bracketer, split_label
 from discoparse.evaluation.counts import Counts, ScoredSentence
 from discoparse.evaluation.parameters import Parameters, standard_parameters
 from discoparse.evaluation.result import Result
-from discoparse.tree import Tree
+from discoparse.tree import Tree, gap_count
 
 
 def evaluate(
@@ -74,8 +74,8 @@ def score_pair(
 
 def count(gold: list[Bracket], predicted: list[Bracket], length: int, tokens: int, correct_tags: int) -> Counts:
     """Count the brackets of one sentence, all and discontinuous only."""
-    disc_gold = [bracket for bracket in gold if is_discontinuous(bracket[1])]
-    disc_predicted = [bracket for bracket in predicted if is_discontinuous(bracket[1])]
+    disc_gold = [bracket for bracket in gold if gap_count(bracket[1])]
+    disc_predicted = [bracket for bracket in predicted if gap_count(bracket[1])]
     matched, gold_distinct, predicted_distinct, exact = match(gold, predicted)
     any_disc = bool(disc_gold or disc_predicted)
     disc = match(disc_gold, disc_predicted) if any_disc else (0, 0, 0, False)
