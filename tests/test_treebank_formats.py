@@ -212,6 +212,18 @@ def test_tags_in_comments_and_cdata_are_text(tmp_path: Path) -> None:
     assert found, "a comment that does not end hides sentences"
 
 
+@pytest.mark.parametrize("format", ["tigerxml", "alpino"])
+@pytest.mark.parametrize("text", [EXPORT, "some words\n", "(S (A 0=a))\n"])
+def test_what_is_no_xml_is_not_taken_for_an_empty_treebank(tmp_path: Path, format: str, text: str) -> None:
+    with pytest.raises(TreebankError, match="text outside of any XML element"):
+        read(tmp_path, text, format)
+
+
+def test_alpino_is_not_taken_for_an_empty_tiger_file(tmp_path: Path) -> None:
+    with pytest.raises(TreebankError, match="<alpino_ds> stands outside of any <s>"):
+        read(tmp_path, "<treebank><alpino_ds/></treebank>", "tigerxml")
+
+
 # -- bracket ----------------------------------------------------------------------------------------------------
 
 PENN = """*x*x*x* a header

@@ -151,7 +151,8 @@ class _Blocks:
 
     def salvaged(self, hint: str = "") -> Iterator[tuple[int, str]]:
         """Give up the tree that does not close; the trees that are found in its lines."""
-        self.reading.skip(f"the tree that begins here lacks {self.depth} closing brackets{hint}", self.start)
+        lack = "1 closing bracket" if self.depth == 1 else f"{self.depth} closing brackets"
+        self.reading.skip(f"the tree that begins here lacks {lack}{hint}", self.start)
         pieces = self.cut()
         first = _OPENING.match(self.lines[0])
         self.clear()

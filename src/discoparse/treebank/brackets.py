@@ -126,7 +126,8 @@ def parse_brackets(found: Iterator[re.Match[str]], add_leaf: AddLeaf) -> tuple[N
         else:
             raise BracketError(f"{(close or leaf or other)[:40]!r} stands outside a tree", match.start())
     if stack:
-        raise BracketError(f"{len(stack)} brackets are not closed", match.start() if match else 0)
+        what = "1 bracket is" if len(stack) == 1 else f"{len(stack)} brackets are"
+        raise BracketError(f"{what} not closed", match.start() if match else 0)
     return None, wordless
 
 

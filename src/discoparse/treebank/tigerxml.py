@@ -18,7 +18,7 @@ from discoparse.treebank.xmlblocks import Element, Sentences
 __all__ = ["read", "write"]
 
 ABSENT = "--"
-_INNER = ("graph", "terminals", "nonterminals", "t", "nt", "edge", "secedge")
+_INNER = ("graph", "terminals", "nonterminals", "t", "nt", "edge", "secedge", "alpino_ds")  # the last by mistake
 
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:

@@ -172,15 +172,28 @@ class _Frame:
         self.told = False  # one problem is enough: others follow from it
         self.has_elements = False
         self.held = ""
+        self.depth = 0
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.text
         self.parser.Parse("<_>", False)  # files may hold several documents one after another
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Refuse what only sentences hold."""
+        self.depth += 1
         self.has_elements |= tag != "_"
         if tag in self.inner:
             self.tell(f"<{tag}> stands outside of any <{self.tag}>", self.parser.CurrentLineNumber)
+
+    def end(self, tag: str) -> None:
+        """The end of an element."""
+        self.depth -= 1
+
+    def text(self, text: str) -> None:
+        """Refuse text around the outermost element: it comes from a file in another format."""
+        if self.depth == 1 and text.strip():
+            self.tell(f"text outside of any XML element: {text.strip()[:40]!r}", self.parser.CurrentLineNumber)
 
     def tell(self, message: str, line: int) -> None:
         """The first problem of the frame."""
