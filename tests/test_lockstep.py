@@ -11,7 +11,7 @@ from walks import random_gold
 
 from discoparse import lockstep
 from discoparse.constituents import tree_constituents
-from discoparse.lockstep import Lockstep, LockstepOracle, Policy, Trace, given, gold_tensors, run, run_with_oracle
+from discoparse.lockstep import Gold, Lockstep, LockstepOracle, Policy, Trace, given, gold_tensors, run, run_with_oracle
 from discoparse.oracle import DynamicOracle, static_derivation
 from discoparse.transition import Action, Combine, Configuration, Label, NoLabel, Shift
 from discoparse.tree import gap_tokens
@@ -204,6 +204,21 @@ def test_given_actions_are_followed(seed):
     assert torch.equal(run(again, given(trace.action)), trace.action)
     assert torch.equal(again.focus, machine.focus)
     assert torch.equal(again.owner, machine.owner)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("seed", range(4))
+def test_a_gpu_sees_what_a_processor_sees(seed):
+    """The same random walk on both: one record of it, up to the last step of each sentence."""
+    golds, lengths = random_batch(seed)
+    machine, oracle, _ = batch_oracle(golds, lengths)
+    trace = run_with_oracle(machine, oracle, random_policy(seed), complete=True, single=False)
+    there = Lockstep(torch.tensor(lengths, device="cuda"))
+    gold = Gold(*(tensor.cuda() for tensor in oracle.gold.tensors()))
+    again = run_with_oracle(there, LockstepOracle(gold, there), given(trace.action.cuda()), complete=True, single=False)
+    for b, length in enumerate(lengths):
+        for ours, theirs in zip(trace.tensors(), again.tensors(), strict=True):
+            assert torch.equal(ours[b, : 2 * length - 1], theirs[b, : 2 * length - 1].cpu())
 
 
 def assert_static(trace: Trace, b: int, gold, length: int, ids: dict[str, int]) -> None:
