@@ -119,9 +119,7 @@ def test_the_name_of_the_output_tells_the_format(tmp_path: Path, name: str, star
 
 def test_several_sentences_in_one_svg_or_in_a_file_each(tmp_path: Path) -> None:
     page = ElementTree.fromstring(draw(EXAMPLES, "--to", "svg", "--sentences", "1-3").output)
-    single = [
-        ElementTree.fromstring(draw(EXAMPLES, "--to", "svg", "--sentence", k).output) for k in (1, 2, 3)
-    ]
+    single = [ElementTree.fromstring(draw(EXAMPLES, "--to", "svg", "--sentence", k).output) for k in (1, 2, 3)]
     heights = [float(svg.get("viewBox", "").split()[3]) for svg in single]
     assert float(page.get("viewBox", "").split()[3]) > sum(heights)
     assert draw(EXAMPLES, "--to", "svg", "-o", f"{tmp_path}/pictures/").exit_code == 0
@@ -187,9 +185,7 @@ def test_drawing_does_not_wait_for_pytorch() -> None:
 
 
 def test_standard_input_is_drawn() -> None:
-    result = CliRunner().invoke(
-        cli, ["draw", "-", "--from", "discbracket"], input="(S (X 0=hello) (Y 1=you))\n"
-    )
+    result = CliRunner().invoke(cli, ["draw", "-", "--from", "discbracket"], input="(S (X 0=hello) (Y 1=you))\n")
     assert result.exit_code == 0
     assert "hello  you" in result.output
 

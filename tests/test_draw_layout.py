@@ -53,9 +53,7 @@ def check(picture: Picture, metric: Metric) -> None:
             others = [e for e in shape.rows[shape.level[node]] if e != node]
             assert all(drawn.bar(e)[1] < low or high < drawn.bar(e)[0] for e in others), "two bars overlap"
         for wall in picture.walls:
-            assert all(
-                not axes[e] - extents[e][0] <= wall <= axes[e] + extents[e][1] for e in range(len(axes))
-            )
+            assert all(not axes[e] - extents[e][0] <= wall <= axes[e] + extents[e][1] for e in range(len(axes)))
 
 
 @settings(max_examples=300, deadline=None)

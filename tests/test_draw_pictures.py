@@ -22,9 +22,7 @@ GOLD = "(S (VP (NP (WP 0=what)) (VB 3=do)) (MD 1=must) (PRP 2=we))"
 PREDICTED = "(S (WHNP (WP 0=what)) (MD 1=must) (PRP 2=we) (VP (NN 3=do)))"
 SVG = "{http://www.w3.org/2000/svg}"
 # Any character that a file may hold, hard ones more often.
-TEXTS = st.one_of(
-    st.sampled_from(AWKWARD_WORDS), st.text(st.characters(exclude_characters="\r\n"), max_size=6)
-)
+TEXTS = st.one_of(st.sampled_from(AWKWARD_WORDS), st.text(st.characters(exclude_characters="\r\n"), max_size=6))
 
 
 def grid(text: str) -> list[list[str]]:
@@ -58,9 +56,7 @@ def read_back(text: str, words: int) -> set[frozenset[int]]:
 
     columns = {c: k for k, c in enumerate(c for c, ch in enumerate(rows[-1]) if ch.strip())}
     assert len(columns) == words
-    yields: dict[tuple[int, int], frozenset[int]] = {
-        (len(rows) - 1, c): frozenset([k]) for c, k in columns.items()
-    }
+    yields: dict[tuple[int, int], frozenset[int]] = {(len(rows) - 1, c): frozenset([k]) for c, k in columns.items()}
 
     def down(row: int, column: int) -> tuple[int, int]:
         while at(row, column) in LINES:
@@ -263,9 +259,7 @@ def test_tikz_is_balanced_and_complete(tree: Tree) -> None:
     bare = re.sub(r"\\[\\{}$&#%_]", "", source)
     assert bare.count("{") == bare.count("}")
     assert not re.search(r"[&#%~^]", bare.replace("\\textasciitilde", "").replace("\\textasciicircum", ""))
-    assert source.count(r"\node") == sum(bool(token.word) + 1 for token in tree.tokens) + len(
-        list(tree.preorder())
-    )
+    assert source.count(r"\node") == sum(bool(token.word) + 1 for token in tree.tokens) + len(list(tree.preorder()))
     used = set(re.findall(r"\bdisco\w+", source))
     assert used == set(re.findall(r"\\definecolor\{(disco\w+)\}", source))
 
@@ -280,9 +274,7 @@ def test_differences_are_marked_in_every_output() -> None:
     assert all(label in text for label in ("−VP", "+VP", "≠NP", "≠WHNP", "≠VB", "≠NN"))
     assert "− missing: 1 · + spurious: 1 · ≠ different: 2" in text
     svg = draw_svg(gold, compare=predicted)
-    assert all(
-        f">{label}<" in svg for label in ("−VP", "+VP", "≠NP", "≠WHNP", "≠VB", "≠NN", "gold", "predicted")
-    )
+    assert all(f">{label}<" in svg for label in ("−VP", "+VP", "≠NP", "≠WHNP", "≠VB", "≠NN", "gold", "predicted"))
     tikz = draw_tikz(gold, compare=predicted)
     assert all(f"{{{label}}}" in tikz for label in ("$-$VP", "+VP", r"$\neq$NP", r"$\neq$WHNP"))
 

@@ -46,7 +46,7 @@ ENGLISH = [
 GERMAN = [
     ("Am 3. Oktober kam Dr. Müller z.B. nach Köln.", "Am 3. Oktober kam Dr. Müller z. B. nach Köln ."),
     ("Es kostet 3,5 Mio. Euro, d. h. viel.", "Es kostet 3,5 Mio. Euro , d. h. viel ."),
-    ("„Wie geht’s?“, fragte er.", "\" Wie geht's ? \" , fragte er ."),
+    ("„Wie geht’s?“, fragte er.", '" Wie geht\'s ? " , fragte er .'),
     (
         "Die Ein- und Ausfuhr stieg um 5% im Jahr 2009. Gut so!",
         "Die Ein- und Ausfuhr stieg um 5 % im Jahr 2009 .\nGut so !",
@@ -178,9 +178,7 @@ def test_forms_are_written_as_in_the_treebank_and_offsets_point_to_the_text() ->
 
 def test_pretokenized_lines_are_taken_as_they_are() -> None:
     sentence = read_pretokenized("  -LRB- it's\t-RRB-\n", offset=10)
-    assert sentence == Sentence(
-        (TextToken("-LRB-", 12, 17), TextToken("it's", 18, 22), TextToken("-RRB-", 23, 28))
-    )
+    assert sentence == Sentence((TextToken("-LRB-", 12, 17), TextToken("it's", 18, 22), TextToken("-RRB-", 23, 28)))
     assert read_pretokenized(" \n") is None
 
 

@@ -66,9 +66,7 @@ def test_a_row_of_marks_goes_together() -> None:
 
 def test_pairs_are_balanced() -> None:
     line = '(ROOT (S (A 2=a) (NP (B 4=b)) (C 6=c)) ($[ 0=") ($[ 1=#LRB#) ($[ 3=") ($[ 5=#RRB#))'
-    assert moved(line) == (
-        '(ROOT ($[ 0=") (S ($[ 1=#LRB#) (A 2=a) ($[ 3=") (NP (B 4=b)) ($[ 5=#RRB#) (C 6=c)))'
-    )
+    assert moved(line) == ('(ROOT ($[ 0=") (S ($[ 1=#LRB#) (A 2=a) ($[ 3=") (NP (B 4=b)) ($[ 5=#RRB#) (C 6=c)))')
     assert moved('(ROOT (X (A 0=a) (NP ($[ 1=") (B 2=b))) ($[ 3="))') == (
         '(ROOT (X (A 0=a) (NP ($[ 1=") (B 2=b) ($[ 3="))))'
     )

@@ -111,8 +111,7 @@ def test_functions_become_edge_labels() -> None:
 
 def test_right_node_raising_goes_to_the_nearest_trace() -> None:
     line = (
-        "(S (S (A 0=a) (NP (-NONE- 1=*RNR*-1))) (CC 2=and) (S (B 3=b) (NP (-NONE- 4=*RNR*-1)) (C 5=c)) "
-        "(NP-1 (D 6=d)))"
+        "(S (S (A 0=a) (NP (-NONE- 1=*RNR*-1))) (CC 2=and) (S (B 3=b) (NP (-NONE- 4=*RNR*-1)) (C 5=c)) (NP-1 (D 6=d)))"
     )
     assert reattached(line) == "(S (S (A 0=a)) (CC 1=and) (S (B 2=b) (C 3=c) (NP (D 4=d))))"
 
@@ -127,9 +126,7 @@ def test_parenthetical_changes_places_with_its_antecedent() -> None:
         "(ROOT (S-1 (NP (A 0=a)) (PRN (, 1=,) (S (NP (H 2=he)) (VP (V 3=said) (SBAR (-NONE- 4=0) "
         "(S (-NONE- 5=*T*-1))))) (, 6=,)) (VP (B 7=b))))"
     )
-    expected = (
-        "(ROOT (PRN (S (VP (SBAR (S (NP (A 0=a)) (VP (B 5=b)))) (V 3=said)) (NP (H 2=he))) (, 1=,) (, 4=,)))"
-    )
+    expected = "(ROOT (PRN (S (VP (SBAR (S (NP (A 0=a)) (VP (B 5=b)))) (V 3=said)) (NP (H 2=he))) (, 1=,) (, 4=,)))"
     assert reattached(line) == expected
 
 

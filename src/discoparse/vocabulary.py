@@ -23,17 +23,13 @@ class Vocabulary:
     characters: list[str]
     tags: list[str]
     labels: list[Chain]  # what the labeller chooses from; single labels where it spells chains node by node
-    rare: (
-        int  # words from this id on are the least frequent word types, which UNK stands in for while training
-    )
+    rare: int  # words from this id on are the least frequent word types, which UNK stands in for while training
     _word_ids: dict[str, int] = field(init=False, repr=False, compare=False)
     _character_ids: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_word_ids", {word: k for k, word in enumerate(self.words, 1)})
-        object.__setattr__(
-            self, "_character_ids", {character: k for k, character in enumerate(self.characters, 1)}
-        )
+        object.__setattr__(self, "_character_ids", {character: k for k, character in enumerate(self.characters, 1)})
 
     @classmethod
     def from_trees(

@@ -107,9 +107,7 @@ class Columns:
                 if axis > position:
                     axes[i] = axis + amount
 
-    def _obstacles(
-        self, element: int, shape: Shape, axes: list[int], extents: Sequence[Extent]
-    ) -> list[Obstacle]:
+    def _obstacles(self, element: int, shape: Shape, axes: list[int], extents: Sequence[Extent]) -> list[Obstacle]:
         """What stands on the level of `element` apart from itself, from left to right, between two ends."""
         level = shape.level[element]
         lines = (*(axes[e] for e in shape.passing[level]), *self.walls)

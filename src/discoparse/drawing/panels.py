@@ -62,9 +62,7 @@ def panel_ranges(picture: Picture) -> Iterator[tuple[int, int]]:
 def margin_widths(all_bars: list[Bar], start: int, end: int) -> tuple[int, int]:
     """Columns needed left and right of a panel."""
     texts = [bar.margins(start, end) for bar in all_bars]
-    return max((cells(left) for left, _ in texts), default=0), max(
-        (cells(right) for _, right in texts), default=0
-    )
+    return max((cells(left) for left, _ in texts), default=0), max((cells(right) for _, right in texts), default=0)
 
 
 def fit_to_width(tree: Tree, compare: Tree | None, content: Content, width: int | None) -> Picture:

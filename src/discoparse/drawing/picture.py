@@ -100,12 +100,8 @@ def compose(
     axes = [columns.add(shape, e) for shape, e in zip(shapes, extents, strict=True)]
     for shape, a, e in zip(shapes, axes, extents, strict=True):
         columns.relax(shape, a, e)
-    left = min(
-        x - reach[0] for a, e in zip(axes, extents, strict=True) for x, reach in zip(a, e, strict=True)
-    )
-    right = max(
-        x + reach[1] for a, e in zip(axes, extents, strict=True) for x, reach in zip(a, e, strict=True)
-    )
+    left = min(x - reach[0] for a, e in zip(axes, extents, strict=True) for x, reach in zip(a, e, strict=True))
+    right = max(x + reach[1] for a, e in zip(axes, extents, strict=True) for x, reach in zip(a, e, strict=True))
     axes = [[x - left for x in a] for a in axes]
     captions: Sequence[str | None] = (None,) if compare is None else ("gold", "predicted")
     drawn = [Drawn(*parts) for parts in zip(shapes, boxes, axes, marks, captions, strict=True)]

@@ -53,9 +53,7 @@ class Selection:
         ends = [end for _, end in self.ranges if end is not None]
         return max(ends) if len(ends) == len(self.ranges) else None
 
-    def pick(
-        self, trees: Iterable[Tree], others: Iterable[Tree] | None
-    ) -> Iterator[tuple[int, Tree, Tree | None]]:
+    def pick(self, trees: Iterable[Tree], others: Iterable[Tree] | None) -> Iterator[tuple[int, Tree, Tree | None]]:
         """Number, tree and counterpart in `others` of every wanted sentence; reads no further than needed."""
         number = 0
         pairs = zip_longest(trees, () if others is None else others)
@@ -63,9 +61,7 @@ class Selection:
             if number in self:
                 if tree is None or (other is None and others is not None):
                     which = "first" if tree is None else "second"
-                    raise DiscoparseError(
-                        f"the {which} file ends before sentence {number}, the other one goes on"
-                    )
+                    raise DiscoparseError(f"the {which} file ends before sentence {number}, the other one goes on")
                 yield number, tree, other
             if number == self.last:
                 return

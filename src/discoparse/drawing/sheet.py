@@ -137,9 +137,7 @@ def _place_tree(drawn: Drawn, sizes: Sizes, style: str, top: float) -> PlacedTre
         for child in shape.children[node]:
             ends = ((x[node], start), (x[child], end_of_edge(child)))
             bends = ((x[node], bar), (x[child], bar)) if style == ELBOW else ((x[child], end),)
-            points = tuple(
-                dict.fromkeys((ends[0], *bends, ends[1]))
-            )  # without bends where the way is straight
+            points = tuple(dict.fromkeys((ends[0], *bends, ends[1])))  # without bends where the way is straight
             edges.append(PlacedEdge(node, child, points))
         reach = sizes.stem * 0.45
         for other in drawn.crossings(node):
@@ -166,7 +164,5 @@ def _hues(drawn: Drawn) -> dict[int, int]:
     return hues
 
 
-PIXELS = Sizes(
-    {LABEL: 15, TAG: 12, WORD: 16, FUNCTION: 11}, word_gap=10, label_gap=5, stem=10, drop=14, margin=12
-)
+PIXELS = Sizes({LABEL: 15, TAG: 12, WORD: 16, FUNCTION: 11}, word_gap=10, label_gap=5, stem=10, drop=14, margin=12)
 POINTS = Sizes({LABEL: 10, TAG: 8, WORD: 10, FUNCTION: 7}, word_gap=6, label_gap=3, stem=7, drop=9, margin=6)

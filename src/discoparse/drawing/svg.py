@@ -104,9 +104,7 @@ def _tree(placed: PlacedTree, highlight: bool) -> list[str]:
         parts.append(_text(drawn.caption, PIXELS.margin, y, TAG, "quiet", "start"))
     parts.append('<g fill="none" stroke-width="1.3">')
     for node, edges in groupby(placed.edges, key=lambda edge: edge.parent):
-        path = "".join(
-            _path(edge.points) for edge in edges
-        )  # one path, or shared stretches would look bolder
+        path = "".join(_path(edge.points) for edge in edges)  # one path, or shared stretches would look bolder
         parts.append(f'<path d="{path}" stroke="{_colour(placed.emphasis(node, highlight) or "edge")}"/>')
     for child, upper, lower in placed.bridges:
         line = f"M{_point(upper)}V{_n(lower[1])}"

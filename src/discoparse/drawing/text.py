@@ -114,9 +114,7 @@ def _style(drawn: Drawn, node: int) -> str | None:
     return "discontinuous" if drawn.shape.discontinuous[node] else None
 
 
-def _cut_out(
-    drawn: Drawn, canvas: Canvas, branches: list[Bar], start: int, end: int, color: bool
-) -> list[str]:
+def _cut_out(drawn: Drawn, canvas: Canvas, branches: list[Bar], start: int, end: int, color: bool) -> list[str]:
     """The lines of one panel, with the labels of branches that come from elsewhere at the margins."""
     left, _ = margin_widths(branches, start, end)
     margins: dict[int, tuple[str, str]] = {}

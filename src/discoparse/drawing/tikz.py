@@ -78,9 +78,7 @@ def _tree(placed: PlacedTree, highlight: bool) -> list[str]:
         lines.append(_node(drawn.caption, POINTS.margin, y, TAG, "quiet", "base west"))
     for edge in placed.edges:
         path = " -- ".join(map(_point, edge.points))
-        lines.append(
-            rf"  \draw[disco{placed.emphasis(edge.parent, highlight) or 'edge'}, rounded corners=3pt] {path};"
-        )
+        lines.append(rf"  \draw[disco{placed.emphasis(edge.parent, highlight) or 'edge'}, rounded corners=3pt] {path};")
     for child, upper, lower in placed.bridges:
         path = f"{_point(upper)} -- {_point(lower)}"
         lines.append(rf"  \draw[white, line width=3pt] {path};")

@@ -14,9 +14,7 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Cn"})
 # The joiners inside emoji and words of some scripts print nothing but change what stands beside them.
 _JOINERS = "\u200c\u200d"
 
-_AS_IN_TREEBANKS = str.maketrans(
-    {**dict.fromkeys("“”„‟", '"'), **dict.fromkeys("’‘‚‛´", "'"), "…": "..."}
-)
+_AS_IN_TREEBANKS = str.maketrans({**dict.fromkeys("“”„‟", '"'), **dict.fromkeys("’‘‚‛´", "'"), "…": "..."})
 
 
 def is_invisible(character: str) -> bool:

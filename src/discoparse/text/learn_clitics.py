@@ -14,6 +14,7 @@ from discoparse.treebank import read_trees
 
 MIN_WORDS = 3  # an ending must have been seen on so many words
 
+
 def learn(words: Iterable[tuple[str, ...]]) -> dict[str, int]:
     """The table for words given in their pieces: endings that decide otherwise than the next shorter one."""
     counts: defaultdict[str, Counter[int]] = defaultdict(Counter)

@@ -49,7 +49,6 @@ def read_pretokenized(line: str, offset: int = 0) -> Sentence | None:
     ['Is', "n't", 'it', '?']
     """
     tokens = tuple(
-        TextToken(match.group(), offset + match.start(), offset + match.end())
-        for match in _NON_SPACE.finditer(line)
+        TextToken(match.group(), offset + match.start(), offset + match.end()) for match in _NON_SPACE.finditer(line)
     )
     return Sentence(tokens) if tokens else None

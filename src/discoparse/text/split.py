@@ -22,9 +22,7 @@ def split_text(text: str, language: str | None = None, *, lines: bool = False) -
     return split_stream([text], language, lines=lines)
 
 
-def split_stream(
-    chunks: Iterable[str], language: str | None = None, *, lines: bool = False
-) -> Iterator[Sentence]:
+def split_stream(chunks: Iterable[str], language: str | None = None, *, lines: bool = False) -> Iterator[Sentence]:
     """The sentences of a text that comes in pieces, cut anywhere, with offsets into the whole.
 
     A blank line always ends a sentence. Any other line end is a space, or with `lines` ends a sentence too.

@@ -25,9 +25,7 @@ _LONGEST_WORD = 100  # brackets inside longer runs are punctuation
 Span = tuple[int, int]
 
 
-def cut_words(
-    text: str, start: int, end: int, convention: Convention, periods: frozenset[int]
-) -> Iterator[TextToken]:
+def cut_words(text: str, start: int, end: int, convention: Convention, periods: frozenset[int]) -> Iterator[TextToken]:
     """The tokens of `text[start:end]`; a period whose offset is in `periods` stays with its word."""
     quoted = False  # whether a single quotation mark is open
     for run in _NON_SPACE.finditer(text, start, end):
@@ -67,9 +65,7 @@ def _leading(text: str, left: int, right: int, convention: Convention) -> int:
     return width
 
 
-def _trailing(
-    text: str, left: int, right: int, convention: Convention, periods: frozenset[int], quoted: bool
-) -> int:
+def _trailing(text: str, left: int, right: int, convention: Convention, periods: frozenset[int], quoted: bool) -> int:
     """The width of the punctuation that ends `text[left:right]`, 0 if a word does."""
     last = text[right - 1]
     width = _run(text, right - 1, left - 1, -1)

@@ -54,9 +54,7 @@ class Outcome:
     warnings: list[str] = field(default_factory=list)
 
 
-def transform_trees(
-    trees: Iterable[Tree], transforms: Transforms, outcome: Outcome | None = None
-) -> Iterator[Tree]:
+def transform_trees(trees: Iterable[Tree], transforms: Transforms, outcome: Outcome | None = None) -> Iterator[Tree]:
     """The transformed trees; those of which no word is left are passed over and counted in the outcome."""
     outcome = Outcome() if outcome is None else outcome
     for number, tree in enumerate(trees, 1):

@@ -11,9 +11,19 @@ from discoparse.tree import Node, Token, Tree
 
 # What counts as punctuation follows disco-dop, whose trees we must reproduce: general tags, then those of the
 # Penn Treebank, Negra and Tiger, Alpino and Lassy, and the Grammatical Framework.
-TAGS = frozenset(
-    [".", ",", ":", "'", "''", "`", "``", '"', "-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-"]
-) | {"$,", "$.", "$[", "$(", "let", "LET[]", "SPEC[symb]", "TW[hoofd,vrij]", "COMMA", "PUNCT", "PAREN"}
+TAGS = frozenset([".", ",", ":", "'", "''", "`", "``", '"', "-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-"]) | {
+    "$,",
+    "$.",
+    "$[",
+    "$(",
+    "let",
+    "LET[]",
+    "SPEC[symb]",
+    "TW[hoofd,vrij]",
+    "COMMA",
+    "PUNCT",
+    "PAREN",
+}
 # A lone ' may be a possessive marker, so it is known by its tag only.
 WORDS = frozenset('.,():-";?/!*&`[]<>{}|=«»·\xad\\') | {
     *("..", "...", "....", ".....", "......", "!!", "!!!", "??", "???", "''", "``", ",,"),
