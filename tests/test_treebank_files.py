@@ -135,6 +135,18 @@ def test_output_appears_only_when_complete(tmp_path: Path) -> None:
     assert path.read_text() == "before"
 
 
+def test_links_and_devices_stay_what_they_are(tmp_path: Path) -> None:
+    """Output through a link goes to the file behind it; /dev/null is not replaced by a file."""
+    link, target = tmp_path / "link.discbracket", tmp_path / "target.discbracket"
+    target.write_text("old")
+    link.symlink_to(target)
+    write_trees([parse_tree("(S (A 0=a))")], link)
+    assert link.is_symlink()
+    assert target.read_text() == "(S (A 0=a))\n"
+    write_trees([parse_tree("(S (A 0=a))")], "/dev/null", "discbracket")
+    assert Path("/dev/null").is_char_device()
+
+
 def test_spellings_of_brackets() -> None:
     spelled = ["(", "-LRB-", "#LRB#", "-RCB-", "-LSB-x", "dog"]
     assert [plain_word(word) for word in spelled] == ["(", "(", "(", "}", "[x", "dog"]

@@ -132,10 +132,12 @@ def open_for_writing(path: str, encoding: str = "utf-8") -> Iterator[TextIO]:
         yield sys.stdout
         sys.stdout.flush()
         return
-    if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device: nothing to replace
+    if path.startswith("/dev/") or (os.path.exists(path) and not os.path.isfile(path)):
+        # A pipe or a device, perhaps /dev/stdout: nothing to replace.
         with open(path, "w", encoding=encoding, newline="\n") as stream:
             yield stream
         return
+    path = os.path.realpath(path)  # of a link, the file that it names is replaced
     unfinished = f"{path}.unfinished"
     try:
         if path.endswith(".gz"):
