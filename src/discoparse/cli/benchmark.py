@@ -7,17 +7,18 @@ from typing import Any
 
 import click
 
-from discoparse.cli.options import ReadingOptions, reading_options, tell
+from discoparse.cli.options import ReadingOptions, device_option, reading_options, settings_option, tell
 from discoparse.errors import DiscoparseError
+from discoparse.training.recipe import RECIPES
 
 
 @click.command()
 @click.option("--model", help="Name or directory of a model [a new network, trained for a few seconds].")
 @click.option("--treebank", metavar="FILE", help="Sentences to train on and to parse [sentences of our own].")
 @click.option("--sentences", type=click.IntRange(min=1), help="Repeat those of FILE until there are so many.")
-@click.option("--recipe", type=click.Choice(["fast", "paper"]), default="fast", show_default=True)
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Change a setting of the recipe.")
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@click.option("--recipe", type=click.Choice(list(RECIPES)), default="fast", show_default=True)
+@settings_option
+@device_option
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Cores to use.")
 @click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Of every parse.")
 @click.option(

@@ -5,14 +5,19 @@ from __future__ import annotations
 import os
 
 import click
-from tqdm import tqdm
 
-from discoparse.cli.options import ReadingOptions, WritingOptions, reading_options, tell, writing_options
+from discoparse.cli.options import (
+    ReadingOptions,
+    WritingOptions,
+    reading_options,
+    tell,
+    tell_warnings,
+    with_progress,
+    writing_options,
+)
 from discoparse.errors import UsageError
 from discoparse.transform.pipeline import FUNCTIONS, PUNCT, TRACES, Outcome, Transforms, transform_trees
 from discoparse.treebank.files import STANDARD
-
-SHOWN_WARNINGS = 10
 
 
 @click.command()
@@ -76,17 +81,9 @@ def command(
         punct, functions, traces, penn_brackets, root, unbinarize, expand_unaries, collapse_unaries, binarize
     )
     outcome = Outcome()
-    trees = tqdm(reading.trees(inputs), unit=" trees", disable=None)  # a bar only on a terminal
+    trees = with_progress(reading.trees(inputs))
     written = writing.write(transform_trees(trees, transforms, outcome), output)
     reading.report.empty += outcome.emptied
     tell_warnings(outcome.warnings)
     if output != STANDARD:
         tell(f"{written} {'tree' if written == 1 else 'trees'} written to {output}")
-
-
-def tell_warnings(warnings: list[str]) -> None:
-    """The first of many warnings, and how many more there are."""
-    for warning in warnings[:SHOWN_WARNINGS]:
-        tell(f"warning: {warning}")
-    if len(warnings) > SHOWN_WARNINGS:
-        tell(f"warning: … and {len(warnings) - SHOWN_WARNINGS} more like these")

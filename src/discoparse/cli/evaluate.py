@@ -9,22 +9,13 @@ from typing import Any
 
 import click
 
-from discoparse.cli.options import ReadingOptions, reading_options, tell
+from discoparse.cli.options import Names, ReadingOptions, reading_options, tell
 from discoparse.errors import DiscoparseError, TreebankError
 from discoparse.evaluation import Result, evaluate, read_parameters, standard_parameters
 from discoparse.evaluation.breakdown import CLASSIFIERS, break_down
 from discoparse.evaluation.mistakes import find_mistakes
 from discoparse.evaluation.significance import SAMPLES, SEED, compare_results
 from discoparse.treebank import FORMATS
-
-
-def _groupings(ctx: click.Context, parameter: click.Parameter, value: str | None) -> list[str]:
-    """The comma-separated groupings of --by."""
-    names = [name.strip() for name in (value or "").split(",") if name.strip()]
-    for name in names:
-        if name not in CLASSIFIERS:
-            raise click.BadParameter(f"{name!r} is not one of {', '.join(CLASSIFIERS)}")
-    return names
 
 
 @click.command()
@@ -37,7 +28,7 @@ def _groupings(ctx: click.Context, parameter: click.Parameter, value: str | None
 )
 @click.option("--cutoff", type=click.IntRange(min=0), help="Length up to which a sentence is short [40].")
 @click.option("--allow-missing", is_flag=True, help="Score missing predictions as empty, and say how many.")
-@click.option("--by", callback=_groupings, metavar="LIST", help=f"Scores per group; any of {', '.join(CLASSIFIERS)}.")
+@click.option("--by", type=Names(CLASSIFIERS), help=f"Scores per group; any of {', '.join(CLASSIFIERS)}.")
 @click.option("--errors", type=click.IntRange(min=1), metavar="N", help="The N most frequent mistakes of each kind.")
 @click.option("--compare", metavar="OTHER", help="A second prediction to test against the first.")
 @click.option("--samples", type=click.IntRange(min=1), default=SAMPLES, show_default=True, help="Samples of the tests.")
@@ -53,7 +44,7 @@ def command(
     params: str | None,
     cutoff: int | None,
     allow_missing: bool,
-    by: list[str],
+    by: list[str] | None,
     errors: int | None,
     compare: str | None,
     samples: int,
@@ -93,9 +84,9 @@ def command(
     other = score(compare) if compare else None
     tests = compare_results(result, other, samples, seed) if other else []
     if as_json:
-        click.echo(json.dumps(_as_json(result, other, by, errors, tests), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(_as_json(result, other, by or [], errors, tests), indent=2, ensure_ascii=False))
     else:
-        click.echo(_as_text(result, by, errors, tests))
+        click.echo(_as_text(result, by or [], errors, tests))
     if html:
         from discoparse.evaluation.report import html_report
 

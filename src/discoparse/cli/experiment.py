@@ -6,29 +6,18 @@ import sys
 
 import click
 
-from discoparse.cli.options import tell
+from discoparse.cli.options import Names, device_option, settings_option, tell
 from discoparse.training.recipe import ORACLES, RECIPES
-
-
-def _oracles(ctx: click.Context, parameter: click.Parameter, value: str) -> list[str]:
-    """The comma-separated oracles, in the order of the tables."""
-    names = [name.strip() for name in value.split(",") if name.strip()]
-    for name in names:
-        if name not in ORACLES:
-            raise click.BadParameter(f"{name!r} is not one of {', '.join(ORACLES)}")
-    if not names:
-        raise click.BadParameter(f"name at least one of {', '.join(ORACLES)}")
-    return [name for name in ORACLES if name in names]
 
 
 @click.command()
 @click.argument("treebank_dirs", nargs=-1, required=True, metavar="TREEBANK_DIR...")
 @click.option("--output", "-o", required=True, type=click.Path(file_okay=False), help="Where runs are kept.")
 @click.option("--recipe", type=click.Choice(list(RECIPES)), default="fast", show_default=True)
-@click.option("--oracles", callback=_oracles, default=",".join(ORACLES), show_default=True, metavar="LIST")
+@click.option("--oracles", type=Names(ORACLES), default=",".join(ORACLES), show_default=True)
 @click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Trainings of each kind.")
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Change a setting of the recipe.")
+@device_option
+@settings_option
 @click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Time for each training [no limit].")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Trainings at once.")
 @click.option(
@@ -67,7 +56,8 @@ def command(
         from discoparse.device import choose_device
 
         chosen = choose_device(device).type
-        plan = Plan(recipe, oracles, seeds, settings, chosen, minutes, jobs, stop_after)
+        in_order = [name for name in ORACLES if name in oracles]
+        plan = Plan(recipe, in_order, seeds, settings, chosen, minutes, jobs, stop_after)
     page = run_experiment(treebank_dirs, output, plan, report=report, notes=notes, progress=tell)
     if page is None:
         tell("not all runs are finished: run the same command again to go on, or --report-only for what there is")

@@ -1,4 +1,4 @@
-"""Options that the subcommands share: how treebanks are read and written, and what is told about it."""
+"""What the subcommands share: options, how treebanks are read and written, and what is told about it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,55 @@ from discoparse.errors import Problem
 from discoparse.tree import Tree
 from discoparse.treebank import FORMATS, ON_ERROR, WRITABLE, Report, read_trees, write_trees
 
+SHOWN_WARNINGS = 10
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def tell(message: object) -> None:
     """A line on standard error."""
     click.echo(f"discoparse: {message}", err=True)
+
+
+def tell_warnings(warnings: list[str]) -> None:
+    """The first of many warnings, and how many more there are."""
+    for warning in warnings[:SHOWN_WARNINGS]:
+        tell(f"warning: {warning}")
+    if len(warnings) > SHOWN_WARNINGS:
+        tell(f"warning: … and {len(warnings) - SHOWN_WARNINGS} more like these")
+
+
+def with_progress(trees: Iterable[Tree]) -> Iterator[Tree]:
+    """The same trees; while they pass, a bar grows on standard error if that is a terminal."""
+    from tqdm import tqdm  # here, for the commands that end before a bar would show
+
+    yield from tqdm(trees, unit=" trees", disable=None, leave=False)
+
+
+class Names(click.ParamType):
+    """Some of the names in a list, separated by commas."""
+
+    name = "list"
+
+    def __init__(self, known: Iterable[str]) -> None:
+        self.known = list(known)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:
+        if isinstance(value, list):
+            return value
+        names = [name.strip() for name in value.split(",") if name.strip()]
+        for name in names:
+            if name not in self.known:
+                self.fail(f"{name!r} is not one of {', '.join(self.known)}", param, ctx)
+        if not names:
+            self.fail(f"name at least one of {', '.join(self.known)}", param, ctx)
+        return names
+
+
+device_option = click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+settings_option = click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Change a setting of the recipe."
+)
 
 
 def _tell_problem(problem: Problem) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import click
 from tqdm import tqdm
 
-from discoparse.cli.options import tell
+from discoparse.cli.options import device_option, tell
 from discoparse.drawing.pages import EXTENSIONS, Options, write_files
 from discoparse.errors import UsageError
 from discoparse.models import load
@@ -37,7 +37,7 @@ _FALLBACK = (100, 24)  # columns and lines where there is no terminal
 @click.option("-o", "--output", default=STANDARD, help="File, or folder/ for a picture per sentence [standard output].")
 @click.option("--pretokenized", is_flag=True, help="A line is a sentence, its tokens stand between spaces.")
 @click.option("--lines", is_flag=True, help="Raw text: every line end ends a sentence, not only a blank line.")
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@device_option
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Processor cores to use.")
 @click.option("--encoding", help="Encoding of the input [UTF-8, or UTF-16 with a byte order mark].")
 @click.pass_context

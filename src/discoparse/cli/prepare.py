@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
 
 import click
-from tqdm import tqdm
 
-from discoparse.cli.convert import tell_warnings
-from discoparse.cli.options import tell
+from discoparse.cli.options import tell, tell_warnings, with_progress
 from discoparse.prepare import RECIPES, prepare
 from discoparse.prepare.reader import Reader
-from discoparse.tree import Tree
 from discoparse.treebank import ON_ERROR, WRITABLE, Report
 
 
@@ -52,7 +48,7 @@ def command(
     The sets appear in OUTDIR when all three are complete and have the published sizes.
     """
     report = Report(on_problem=tell)
-    reader = Reader(encoding, on_error, report, watch=_progress)
+    reader = Reader(encoding, on_error, report, watch=with_progress)
     try:
         counts = prepare(treebank, source, outdir, reader=reader, format=to, force=force, report=report)
     finally:
@@ -65,8 +61,3 @@ def command(
     else:
         for split, count in counts.items():
             click.echo(f"{split}\t{count}")
-
-
-def _progress(trees: Iterator[Tree]) -> Iterable[Tree]:
-    bar: Iterable[Tree] = tqdm(trees, unit=" trees", disable=None)  # only on a terminal
-    return bar

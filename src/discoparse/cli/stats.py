@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from typing import Any
 
 import click
-from tqdm import tqdm
 
-from discoparse.cli.options import ReadingOptions, reading_options
+from discoparse.cli.options import ReadingOptions, reading_options, with_progress
 from discoparse.derivations import DerivationStatistics, derivation_statistics, format_statistics
 from discoparse.statistics import Statistics
 
@@ -29,7 +27,7 @@ def command(files: tuple[str, ...], reading: ReadingOptions, derivations: bool, 
     tags, the root included.
     """
     statistics = Statistics()
-    trees = statistics.watching(tqdm(reading.trees(files), unit=" trees", disable=not sys.stderr.isatty(), leave=False))
+    trees = statistics.watching(with_progress(reading.trees(files)))
     derived: DerivationStatistics | None = None
     if derivations:
         derived = derivation_statistics(trees)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from discoparse.cli.options import ReadingOptions, reading_options
+from discoparse.cli.options import ReadingOptions, device_option, reading_options, settings_option
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.training.recipe import ORACLES, RECIPES, Recipe
 from discoparse.tree import Tree
@@ -48,13 +48,13 @@ def _spread(args: list[str]) -> list[str]:
 @click.option("--output", type=click.Path(path_type=Path), help="Directory for model, state, log and curves.")
 @click.option("--recipe", "recipe_name", type=click.Choice(list(RECIPES)), default="fast", show_default=True)
 @click.option("--oracle", type=click.Choice(ORACLES), help="The oracle to learn from [the recipe's].")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Change one value of the recipe.")
+@settings_option
 @click.option("--show-recipe", is_flag=True, help="Print the recipe with all changes, and stop.")
 @click.option("--epochs", type=click.IntRange(min=1), help="Epochs to train [the recipe's].")
 @click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Stop after so many minutes in all.")
 @click.option("--resume", is_flag=True, help="Go on with the training in --output, if there is one.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@device_option
 @click.option("--threads", type=click.IntRange(min=1), help="Processor cores to use [all].")
 @click.option("--language", metavar="CODE", help="ISO 639-1 code of the language, by which raw text is split.")
 @click.option("--name", help="Name of the model [that of --output].")
