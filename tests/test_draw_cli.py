@@ -165,6 +165,8 @@ def test_other_formats_are_read(tmp_path: Path) -> None:
         (["draw", str(EXAMPLES), "--sentence", "1", "--sentences", "2"], 2, "not both"),
         (["draw", str(EXAMPLES), "--sentences", "x"], 2, "no sentence number or range"),
         (["draw", str(EXAMPLES), "--sentence", "99"], 1, "there is no sentence 99"),
+        (["draw", str(EXAMPLES), "-o", "tree.png"], 2, "endings are .txt, .svg, .tex"),
+        (["draw", str(EXAMPLES), "-o", "no/such/folder.svg"], 2, "make it first"),
     ],
 )
 def test_mistakes_are_told_without_a_traceback(arguments: list[str], status: int, message: str) -> None:
@@ -193,5 +195,7 @@ def test_standard_input_is_drawn() -> None:
 def test_an_empty_file_has_nothing_to_draw(tmp_path: Path) -> None:
     empty = tmp_path / "empty.discbracket"
     empty.write_text("", encoding="utf-8")
-    assert draw(empty).output == ""
-    assert isinstance(draw(empty, "--to", "svg").exception, DiscoparseError)
+    for kind in ("text", "svg", "tikz"):
+        result = draw(empty, "--to", kind)
+        assert result.output == ""
+        assert isinstance(result.exception, DiscoparseError)

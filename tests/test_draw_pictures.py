@@ -125,6 +125,11 @@ def test_the_width_is_respected_and_nothing_is_lost(tree: Tree, width: int) -> N
     assert sorted(letters) == sorted("".join(tree.words)), "pieces of words are missing"
 
 
+def test_long_words_of_one_panel_leave_no_blank_lines_in_others() -> None:
+    tree = parse_tree("(S (A 0=Donaudampfschifffahrtsgesellschaft) (B 1=is) (C 2=a) (D 3=word))")
+    assert "\n\n\n" not in draw_text(tree, width=16)
+
+
 def test_branches_that_are_cut_carry_their_label_in_every_panel() -> None:
     words = " ".join(f"(N {i}=word{i})" for i in range(30))
     panels = draw_text(parse_tree(f"(TOP {words})"), width=40).split("\n\n")

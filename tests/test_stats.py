@@ -78,6 +78,10 @@ def test_skipped_sentences_are_told_once(path: Path) -> None:
     assert errors.count("2 sentences left out because of problems") == 1
 
 
+def test_top_is_at_least_one(path: Path) -> None:
+    assert run_main("stats", str(path), "--top", "0")[0] == 2
+
+
 def test_no_trees(path: Path) -> None:
     path.write_text("")
     status, output, _ = run_main("stats", str(path))

@@ -10,6 +10,7 @@ from discoparse.cli.options import (
     ReadingOptions,
     WritingOptions,
     reading_options,
+    require_folder,
     tell,
     tell_warnings,
     with_progress,
@@ -75,8 +76,7 @@ def command(
         raise UsageError(f"convert needs an input and an output: discoparse convert {output} OUT")
     if os.path.isdir(output):
         raise UsageError(f"the output {output} is a directory: name a file in it")
-    if not os.path.isdir(os.path.dirname(output) or "."):
-        raise UsageError(f"the folder of the output {output} does not exist: make it first")
+    require_folder(output)
     transforms = Transforms(
         punct, functions, traces, penn_brackets, root, unbinarize, expand_unaries, collapse_unaries, binarize
     )

@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from discoparse.cli.options import ReadingOptions, reading_options
+from discoparse.cli.options import ReadingOptions, reading_options, require_folder
 from discoparse.drawing.pages import EXTENSIONS, Options, draw_pages, format_of, write_files
 from discoparse.drawing.selection import Selection
 from discoparse.drawing.sheet import STYLES
@@ -59,14 +59,17 @@ def command(
     if file == file2 == STANDARD:
         raise UsageError("only one of the two files can be standard input")
     selection = Selection() if sentence is None and sentences is None else Selection.parse(sentences or str(sentence))
-    format = to or format_of(output)
+    into_folder = output.endswith(os.sep) or os.path.isdir(output)
+    format = to or ("text" if into_folder else format_of(output))
+    if not into_folder:
+        require_folder(output)
     if standalone and format != "tikz":
         raise UsageError("--standalone is for --to tikz")
     if format == "text" and width is None:
         width = shutil.get_terminal_size(_FALLBACK).columns
     options = Options(width or None, style, functions, tags, highlight, _wants_color(color, output), standalone)
     picked = selection.pick(reading.trees(file), None if file2 is None else reading.trees(file2))
-    if output.endswith(os.sep) or os.path.isdir(output):
+    if into_folder:
         write_files(picked, format, options, output)
         return
     with open_for_writing(output) as stream:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import click
 
-from discoparse.errors import Problem
+from discoparse.errors import Problem, UsageError
 from discoparse.tree import Tree
 from discoparse.treebank import FORMATS, ON_ERROR, WRITABLE, Report, read_trees, write_trees
 
@@ -36,6 +37,12 @@ def with_progress(trees: Iterable[Tree]) -> Iterator[Tree]:
     from tqdm import tqdm  # here, for the commands that end before a bar would show
 
     yield from tqdm(trees, unit=" trees", disable=None, leave=False)
+
+
+def require_folder(output: str) -> None:
+    """Refuse an output file in a folder that does not exist, before any work is done."""
+    if not os.path.isdir(os.path.dirname(output) or "."):
+        raise UsageError(f"the folder of the output {output} does not exist: make it first")
 
 
 class Names(click.ParamType):

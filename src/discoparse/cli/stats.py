@@ -18,7 +18,13 @@ from discoparse.statistics import Statistics
 @click.argument("files", nargs=-1, required=True)
 @reading_options
 @click.option("--derivations", is_flag=True, help="Also the lengths of derivations and the sizes of the memory.")
-@click.option("--top", default=10, show_default=True, help="How many labels, tags and unary chains to list.")
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="How many labels, tags and unary chains to list.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def command(files: tuple[str, ...], reading: ReadingOptions, derivations: bool, top: int, as_json: bool) -> None:
     """Count sentences, tokens, labels, tags, lengths and discontinuities of treebank FILES.

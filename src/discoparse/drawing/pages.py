@@ -39,16 +39,20 @@ def format_of(output: str) -> str:
     ('svg', 'text')
     """
     extension = os.path.splitext(output)[1].lower()
-    return next((name for name, usual in EXTENSIONS.items() if usual == extension), "text")
+    if not extension:
+        return "text"
+    kinds = {usual: name for name, usual in EXTENSIONS.items()}
+    if extension not in kinds:
+        endings = ", ".join(kinds)
+        raise UsageError(f"cannot tell the kind of picture from {output}: endings are {endings}, or name it with --to")
+    return kinds[extension]
 
 
 def draw_pages(picked: Picked, format: str, options: Options, numbered: bool) -> Iterator[str]:
     """The pieces of one document; text and bare TikZ come sentence by sentence, the rest at the end."""
+    picked = _some(picked)
     if format == "svg":
-        figures = [_svg(*item, options, numbered) for item in picked]
-        if not figures:
-            raise DiscoparseError("there are no trees to draw")
-        yield page(figures, options.width) + "\n"
+        yield page([_svg(*item, options, numbered) for item in picked], options.width) + "\n"
     elif format == "tikz" and options.standalone:
         yield standalone([_tikz(*item, options, numbered) for item in picked])
     elif format == "tikz":
@@ -57,10 +61,20 @@ def draw_pages(picked: Picked, format: str, options: Options, numbered: bool) ->
         yield from (_text(*item, options, numbered) for item in picked)
 
 
+def _some(picked: Picked) -> Picked:
+    """The same, which must not be nothing."""
+    none = True
+    for item in picked:
+        none = False
+        yield item
+    if none:
+        raise DiscoparseError("there are no trees to draw")
+
+
 def write_files(picked: Picked, format: str, options: Options, folder: str) -> None:
     """A file per sentence, named by its number."""
     os.makedirs(folder, exist_ok=True)
-    for number, tree, other in picked:
+    for number, tree, other in _some(picked):
         path = os.path.join(folder, f"{number}{EXTENSIONS[format]}")
         with open_for_writing(path) as stream:
             stream.writelines(draw_pages([(number, tree, other)], format, options, numbered=False))

@@ -122,6 +122,8 @@ def _cut_out(drawn: Drawn, canvas: Canvas, branches: list[Bar], start: int, end:
         row = _bar_row(drawn, bar.level)  # may have one branch from the left and another one to the right
         (left_text, right_text), (more_left, more_right) = margins.get(row, ("", "")), bar.margins(start, end)
         margins[row] = left_text + more_left, right_text + more_right
+    words = _label_row(drawn, 0)
+    further = words + min(len(box) for box in drawn.boxes[: drawn.shape.n])
     lines: list[str] = []
     previous = ""  # the line above, without colours
     for row in range(canvas.height):
@@ -129,7 +131,7 @@ def _cut_out(drawn: Drawn, canvas: Canvas, branches: list[Bar], start: int, end:
         before = " " * (left - cells(before)) + before
         text = f"{before}{canvas.line(row, start, end, False)}{after}".rstrip()
         idle = not text or (text == previous and set(text) <= {" ", "│"})
-        if idle and row < _label_row(drawn, 0):  # a level on which this panel has no node
+        if idle and not words <= row < further:  # a level, or lines of long words, that only other panels have
             continue
         previous = text
         lines.append(f"{before}{canvas.line(row, start, end, color)}{after}".rstrip())
