@@ -136,7 +136,8 @@ def test_probabilities_are_those_of_the_labeller():
     labels = [PARSER.vocabulary.labels.index((node.label,)) + 1 for node in tree.preorder()][::-1]
     with torch.inference_mode():
         _, last, _ = PARSER.encode([["cats"]], np.array([1]))
-        state = scorers.label_states(scorers.represent(scorers.with_nil(last), torch.tensor([[0, 0, 1, 1]])))[0]
+        first = scorers.label_first(scorers.represent(scorers.with_nil(last), torch.tensor([[0, 0, 1, 1]])))
+        state = scorers.label_hidden_states(first)[0]
         scores = scorers.label_output(state)
         scores[0] = -torch.inf  # the whole sentence must be labelled
         expected = scores.softmax(0)[labels[0]]

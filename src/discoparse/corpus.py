@@ -24,9 +24,7 @@ class Ragged:
     """Rows of different length, one after the other in one tensor."""
 
     def __init__(self, rows: Sequence[np.ndarray], device: torch.device) -> None:
-        self.counts = np.array(
-            [len(row) for row in rows]
-        )  # on the host, so that sizes never wait for the device
+        self.counts = np.array([len(row) for row in rows])  # on the host, so that sizes never wait for the device
         self.values = torch.from_numpy(np.concatenate(rows)).to(device)
         self.device_counts = torch.from_numpy(self.counts).to(device)
         self.starts = self.device_counts.cumsum(0) - self.device_counts
@@ -43,9 +41,7 @@ class Ragged:
         """Rows `chosen` one after the other, and for every value the place of its row in `chosen`."""
         total = int(self.counts[chosen].sum())
         counts = self.device_counts[index]
-        row = torch.repeat_interleave(
-            torch.arange(len(chosen), device=index.device), counts, output_size=total
-        )
+        row = torch.repeat_interleave(torch.arange(len(chosen), device=index.device), counts, output_size=total)
         start = counts.cumsum(0) - counts
         place = torch.arange(total, device=index.device) - start[row] + self.starts[index][row]
         return self.values[place], row
@@ -77,9 +73,7 @@ class ChainTable:
 class Corpus:
     """Sentences with gold trees, ready for training."""
 
-    def __init__(
-        self, trees: Iterable[Tree], vocabulary: Vocabulary, chains: ChainTable, device: torch.device
-    ) -> None:
+    def __init__(self, trees: Iterable[Tree], vocabulary: Vocabulary, chains: ChainTable, device: torch.device) -> None:
         forms: dict[str, int] = {}
         form_rows, tags, member, before, gold = [], [], [], [], []
         tag_ids = {tag: k for k, tag in enumerate(vocabulary.tags)}
@@ -229,9 +223,7 @@ def by_budget(order: np.ndarray, lengths: np.ndarray, budget: int) -> list[np.nd
     while start < len(order):
         longest = int(lengths[order[start]])
         end = start + 1
-        while (
-            end < len(order) and (end + 1 - start) * bucket(max(longest, int(lengths[order[end]]))) <= budget
-        ):
+        while end < len(order) and (end + 1 - start) * bucket(max(longest, int(lengths[order[end]]))) <= budget:
             longest = max(longest, int(lengths[order[end]]))
             end += 1
         batches.append(order[start:end])

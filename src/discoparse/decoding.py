@@ -55,9 +55,7 @@ class ScoringPolicy:
         self.sample = sample
         self.rows = scorers.with_nil(tokens)  # [B N + 1, D]
         self.nil = batch * width
-        self.base = (torch.arange(batch, device=tokens.device) * width)[
-            :, None
-        ]  # [B, 1] first row of a sentence
+        self.base = (torch.arange(batch, device=tokens.device) * width)[:, None]  # [B, 1] first row of a sentence
         # Few sets have a gap and few slots an item: where asking costs nothing (there is no device to wait for), gap
         # tokens are projected and slots scored on demand.
         self.on_demand = tokens.device.type == "cpu" if on_demand is None else on_demand
@@ -98,9 +96,7 @@ class ScoringPolicy:
         item, focus, label = self.sums(machine.focus).split(self.hidden, 1)
         self.label_inputs.append(label)
         scores = self.scores(machine, focus, legal)
-        if (
-            self.sample
-        ):  # Gumbel's trick: the maximum of scores with this noise is a sample from their softmax
+        if self.sample:  # Gumbel's trick: the maximum of scores with this noise is a sample from their softmax
             scores = scores - torch.empty_like(scores).exponential_().log()
         self.remember(machine, item)
         return scores.argmax(1)
@@ -126,9 +122,7 @@ class ScoringPolicy:
         first = self.items.view(-1, self.hidden)[rows] + focus[sentence]
         if self.scorers.distance is not None:
             shift = slot == machine.next[sentence]
-            first += self.scorers.distance(
-                distance(slot, self.right.flatten()[rows], machine.focus[sentence], shift)
-            )
+            first += self.scorers.distance(distance(slot, self.right.flatten()[rows], machine.focus[sentence], shift))
         scores = torch.full((batch * width,), -torch.inf)
         return scores.index_copy_(0, rows, self.scorers.pair_scores(first)).view(batch, width)
 

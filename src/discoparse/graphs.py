@@ -31,9 +31,7 @@ class Graphs:
 
     def __init__(self, function: Callable[..., Sequence[Tensor]]) -> None:
         self.function = function
-        self.recordings: dict[
-            tuple[torch.Size, ...], tuple[torch.cuda.CUDAGraph, list[Tensor], Sequence[Tensor]]
-        ] = {}
+        self.recordings: dict[tuple[torch.Size, ...], tuple[torch.cuda.CUDAGraph, list[Tensor], Sequence[Tensor]]] = {}
         self.pool: Any = None
 
     def __call__(self, *arguments: Tensor) -> Sequence[Tensor]:
@@ -47,9 +45,7 @@ class Graphs:
         graph.replay()
         return outputs
 
-    def _record(
-        self, arguments: Sequence[Tensor]
-    ) -> tuple[torch.cuda.CUDAGraph, list[Tensor], Sequence[Tensor]]:
+    def _record(self, arguments: Sequence[Tensor]) -> tuple[torch.cuda.CUDAGraph, list[Tensor], Sequence[Tensor]]:
         inputs = [argument.detach().clone() for argument in arguments]
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())

@@ -186,15 +186,13 @@ class Scorers(nn.Module):
         """r(s) from rows of `with_nil` and the four positions of each set: [F, 4] -> [F, 4 D]."""
         return rows[positions].flatten(1)
 
-    def structural(self, items: Tensor, foci: Tensor) -> Tensor:
-        """FF_s of pairs: [R, 4 D] twice -> [R]."""
-        x = F.dropout(torch.cat([items, foci], 1), self.dropout.scorer, self.training)
-        return self.pair_scores(self.pair_input(x))
+    def pair_first(self, items: Tensor, foci: Tensor) -> Tensor:
+        """The first layer of FF_s before its tanh, for pairs of r(s) and r(s_f): [R, 4 D] twice -> [R, H]."""
+        return self.pair_input(F.dropout(torch.cat([items, foci], 1), self.dropout.scorer, self.training))
 
-    def label_states(self, foci: Tensor) -> Tensor:
-        """The last hidden layer of FF_l: [F, 4 D] -> [F, H]."""
-        x = F.dropout(foci, self.dropout.scorer, self.training)
-        return self.label_hidden_states(self.label_input(x))
+    def label_first(self, foci: Tensor) -> Tensor:
+        """The first layer of FF_l before its tanh: [F, 4 D] -> [F, H]."""
+        return self.label_input(F.dropout(foci, self.dropout.scorer, self.training))
 
     # -- the factored way: project tokens once, then add rows ------------------------------------------------------
 

@@ -93,21 +93,15 @@ def plain_inputs(scorers: Scorers, rows: Tensor, decisions: Decisions) -> tuple[
     nil = torch.full_like(token, len(rows) - 1)
     singletons = scorers.represent(rows, torch.stack([token, token, nil, nil], 1))
     items = torch.cat([foci, singletons])
-    pairs = torch.cat([items[decisions.pair_item], foci[decisions.pair_focus]], 1)  # [R, 8 D]
-    drop = scorers.dropout.scorer
-    return (
-        _with_distance(scorers, scorers.pair_input(F.dropout(pairs, drop, scorers.training)), decisions),
-        scorers.label_input(F.dropout(foci, drop, scorers.training)),
-    )
+    pairs = scorers.pair_first(items[decisions.pair_item], foci[decisions.pair_focus])
+    return _with_distance(scorers, pairs, decisions), scorers.label_first(foci)
 
 
 def structural_loss(scores: Tensor, decisions: Decisions) -> Tensor:
     """Minus the log-probability of the optimal actions, summed over structural decisions; scores are [R]."""
     count = len(decisions.focus)
     everything = _log_sum_exp(scores, decisions.pair_focus, count)
-    wanted = _log_sum_exp(
-        scores.masked_fill(~decisions.pair_optimal, -torch.inf), decisions.pair_focus, count
-    )
+    wanted = _log_sum_exp(scores.masked_fill(~decisions.pair_optimal, -torch.inf), decisions.pair_focus, count)
     # A focus without a following decision (the last of a sentence) has no pairs: both sums are minus infinity.
     decided = torch.isfinite(everything)
     return torch.where(decided, everything - wanted, 0.0).sum()
