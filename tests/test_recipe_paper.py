@@ -322,7 +322,8 @@ def test_exploration_samples_from_the_softmax_of_the_current_parameters():
         _, tokens = network.encoder(trainer.corpus.inputs(np.array([0]), index, 3))
         sets = torch.tensor([[0, 0, 3, 3], [2, 2, 3, 3], [1, 1, 3, 3]])  # {a}, {c}, {b}
         a, c, b = scorers.represent(scorers.with_nil(tokens), sets)
-        expected = scorers.pair_scores(scorers.pair_first(torch.stack([a, c]), torch.stack([b, b]))).softmax(0)[0].item()
+        pairs = scorers.pair_first(torch.stack([a, c]), torch.stack([b, b]))
+        expected = scorers.pair_scores(pairs).softmax(0)[0].item()
     assert 0.02 < expected < 0.98
     assert abs(expected - 0.5) > 0.05
     deviation = math.sqrt(expected * (1 - expected) / count)
