@@ -32,13 +32,13 @@ def read(stream: Iterable[str], reading: Reading, lemmas: bool = False) -> Itera
     """The trees of a file, over one or many lines; with `lemmas`, leaves are `word-lemma`."""
     for line, text in _Blocks(stream, reading):
         found = pieces(text)
+        damaged = bad_bytes(text, line)  # once: all trees of a file may stand on one line
         while True:
             parser = _Sentence(lemmas)
             try:
                 root, wordless = parse_brackets(found, parser.add_leaf)
             except BracketError as error:
                 place = line + text.count("\n", 0, error.offset)
-                damaged = bad_bytes(text, line)
                 reading.sentence(parser.id, line)
                 reading.accept([*([damaged] if damaged else []), Defect(str(error), place)], parser.id)
                 break
@@ -47,7 +47,6 @@ def read(stream: Iterable[str], reading: Reading, lemmas: bool = False) -> Itera
             reading.sentence(parser.id, line)
             defects = [Defect(f"the phrase {label} has no words", line, repairable=True) for label in wordless]
             tree = parser.tree(root, line, defects)
-            damaged = bad_bytes(text, line)
             if damaged:
                 defects.append(damaged)
             if reading.accept(defects, parser.id):
