@@ -67,9 +67,6 @@ def main(arguments: list[str] | None = None) -> None:
     except UsageError as error:
         click.echo(f"discoparse: {error}", err=True)
         sys.exit(2)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader went away, as in `discoparse draw … | head`
-        sys.exit(0)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         click.echo(f"discoparse: {place}{error.strerror or error}", err=True)
