@@ -40,7 +40,7 @@ def save_model(
     files = {
         "config.json": to_json({**about, "network": dataclasses.asdict(config)}),
         "metrics.json": to_json(info.metrics),
-        "vocabulary.json": to_json(vocabulary.to_json(), compact=True),
+        "vocabulary.json": to_json(vocabulary.to_json(), indent=0),
         "model.safetensors": save({name: stored(tensor).contiguous() for name, tensor in parameters.items()}),
         "README.md": model_card(info).encode("utf-8", "surrogatepass"),
     }

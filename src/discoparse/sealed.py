@@ -47,10 +47,11 @@ def read_sealed(path: Path, names: Sequence[str], what: str) -> dict[str, bytes]
     return found
 
 
-def to_json(data: Any, compact: bool = False) -> bytes:
-    """JSON as UTF-8; lone surrogates, which damaged treebanks may hold, survive."""
-    layout: dict[str, Any] = {"separators": (",", ":")} if compact else {"indent": 2}
-    return (json.dumps(data, ensure_ascii=False, **layout) + "\n").encode("utf-8", "surrogatepass")
+def to_json(data: Any, indent: int | None = 2) -> bytes:
+    """JSON as UTF-8, an entry a line unless `indent` is None; lone surrogates of damaged treebanks survive."""
+    separators = (",", ":") if indent is None else None
+    text = json.dumps(data, ensure_ascii=False, indent=indent, separators=separators)
+    return (text + "\n").encode("utf-8", "surrogatepass")
 
 
 def from_json(content: bytes) -> Any:

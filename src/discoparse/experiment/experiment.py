@@ -89,7 +89,7 @@ def _figures(treebank: Treebank, folder: Path, measure_rates: bool, progress: Pr
     if measure_rates:
         measure_speed(treebank, runs, folder, progress)
     figures = {**measure(treebank, runs, progress), "speed": measured_speeds(folder)}
-    replace_file(folder / RESULTS, to_json(figures, compact=True))
+    replace_file(folder / RESULTS, to_json(figures, indent=None))
     return figures
 
 

@@ -109,7 +109,7 @@ def _recipe_of_the_report(treebanks: Sequence[Figures]) -> list[str]:
     for figures in treebanks:
         for recipe in {run["recipe"]: None for run in figures["runs"]}:
             commands[_command(figures["treebank"], [r for r in figures["runs"] if r["recipe"] == recipe])] = None
-    made = {str(to_json(r["environment"], compact=True), "utf-8").strip(): None for f in treebanks for r in f["runs"]}
+    made = {str(to_json(r["environment"], indent=None), "utf-8").strip(): None for f in treebanks for r in f["runs"]}
     names = " ".join(figures["treebank"] for figures in treebanks)
     return [
         "Give the directories of the treebanks for their names. Finished runs are kept, so the last command only "
