@@ -40,7 +40,7 @@ def test_models_are_listed_with_their_figures(shipped):
     assert "three sentences" in second
     facts = json.loads(run("--json").stdout)
     assert [fact["language"] for fact in facts] == ["en", "xx"]
-    assert facts[0]["figures"] == {"dev": {"f1": 12.3, "disc_f1": 4.5, "pos": 67.8}}
+    assert facts[0]["figures"] == {"dev": {"f1": 12.3, "disc_f1": 4.5, "pos": 67.8, "sentences": 3}}
     assert facts[0]["bytes"] == sum(path.stat().st_size for path in (shipped / "en").iterdir())
 
 
@@ -107,7 +107,7 @@ def test_shipped_models_are_small_complete_and_work(name):
     assert listed.info.language
     assert listed.info.treebanks
     assert listed.info.licence
-    assert all(scores["f1"] > 50 and scores["pos"] > 80 for scores in listed.figures.values())
+    assert all(scores["f1"] > 50 and scores["pos"] > 80 for scores in listed.info.dev_sets.values())
     assert listed.info.licence in run(name).stdout
     (tree,) = load(find_model(name), device="cpu").parse("Hm , ( a ) .", lines=True)
     assert len(tree) == 6

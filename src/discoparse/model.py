@@ -36,15 +36,28 @@ def save_model(
 ) -> None:
     """Replace the directory `path` by a model: its parameters by name, as `Network.state_dict` gives them."""
     info = dataclasses.replace(info, versions=info.versions or program_versions())
-    about = {"format": FORMAT, "format_version": FORMAT_VERSION, **info.to_json()}
     files = {
-        "config.json": to_json({**about, "network": dataclasses.asdict(config)}),
-        "metrics.json": to_json(info.metrics),
+        **_info_files(info, dataclasses.asdict(config)),
         "vocabulary.json": to_json(vocabulary.to_json(), indent=0),
         "model.safetensors": save({name: stored(tensor).contiguous() for name, tensor in parameters.items()}),
-        "README.md": model_card(info).encode("utf-8", "surrogatepass"),
     }
     write_sealed(Path(path), files)
+
+
+def replace_info(path: str | Path, info: ModelInfo) -> None:
+    """Give a saved model other facts and a new card; parameters and vocabulary stay as they are."""
+    files, config, _ = read_model(path)
+    write_sealed(model_directory(path), {**files, **_info_files(info, config["network"])})
+
+
+def _info_files(info: ModelInfo, network: Mapping[str, Any]) -> dict[str, bytes]:
+    """What a model says about itself, for programs and for people."""
+    about = {"format": FORMAT, "format_version": FORMAT_VERSION, **info.to_json()}
+    return {
+        "config.json": to_json({**about, "network": network}),
+        "metrics.json": to_json(info.metrics),
+        "README.md": model_card(info).encode("utf-8", "surrogatepass"),
+    }
 
 
 def load_model(path: str | Path, device: str | torch.device = "cpu") -> Parser:

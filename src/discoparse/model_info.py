@@ -28,6 +28,16 @@ class ModelInfo:
     recipe: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)  # of the programs that made it
     metrics: dict[str, Any] = field(default_factory=dict)
+    data: tuple[dict[str, Any], ...] = ()  # each treebank: its size, and its name, licence and attribution if stated
+    notes: dict[str, list[str]] = field(default_factory=dict)  # good_for, not_good_for, conventions
+    training: dict[str, Any] = field(default_factory=dict)  # how it was made: command, recipe, seed, hardware
+
+    @property
+    def dev_sets(self) -> dict[str, dict[str, Any]]:
+        """The figures on each development set by name; one without a name is called `dev`."""
+        metrics = self.metrics
+        sets: dict[str, dict[str, Any]] = metrics.get("dev", {}).get("sets", {})
+        return sets or {name: part for name, part in metrics.items() if isinstance(part, dict) and "f1" in part}
 
     def to_json(self) -> dict[str, Any]:
         """For config.json; the metrics have a file of their own."""
@@ -57,7 +67,8 @@ def read_model(path: str | Path) -> tuple[dict[str, bytes], dict[str, Any], Mode
     try:
         known = {name.name for name in dataclasses.fields(ModelInfo)} - {"metrics"}
         facts = {name: value for name, value in config.items() if name in known}
-        info = ModelInfo(**{**facts, "treebanks": tuple(facts["treebanks"])}, metrics=from_json(files["metrics.json"]))
+        facts |= {"treebanks": tuple(facts["treebanks"]), "data": tuple(facts.get("data", ()))}
+        info = ModelInfo(**facts, metrics=from_json(files["metrics.json"]))
     except (KeyError, TypeError, ValueError) as error:
         raise DiscoparseError(f"{directory}: config.json or metrics.json lacks something ({error})") from None
     return files, config, info

@@ -8,7 +8,7 @@ import click
 
 from discoparse.models import Listed, advice, describe_model, read_card, shipped_models
 
-_HEADER = ("name", "language", "treebanks", "licence", "F1", "disc. F1", "POS", "MB")
+_HEADER = ("name", "language", "treebanks", "licence", "dev set", "F1", "disc. F1", "POS", "MB")
 
 
 @click.command()
@@ -33,12 +33,11 @@ def _rows(listed: Listed) -> list[tuple[str, ...]]:
     """A row for each set that a model was evaluated on; what is the same for all stands in the first."""
     info = listed.info
     facts = (info.name, info.language or "–", ", ".join(info.treebanks) or "–", info.licence or "–")
-    figures = list(listed.figures.values()) or [{}]
-    rows = []
-    for number, scores in enumerate(figures):
-        shown = tuple(f"{scores[key]:.1f}" if key in scores else "–" for key in ("f1", "disc_f1", "pos"))
-        first = number == 0
-        rows.append((*(facts if first else ("",) * 4), *shown, f"{listed.size / 1e6:.1f}" if first else ""))
+    rows: list[tuple[str, ...]] = []
+    for name, scores in (info.dev_sets or {"–": {}}).items():
+        shown = (f"{scores[key]:.1f}" if scores.get(key) is not None else "–" for key in ("f1", "disc_f1", "pos"))
+        alike = (*facts, f"{listed.size / 1e6:.1f}") if not rows else ("",) * 5
+        rows.append((*alike[:4], name, *shown, alike[4]))
     return rows
 
 

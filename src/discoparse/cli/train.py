@@ -9,12 +9,17 @@ from pathlib import Path
 
 import click
 
+from discoparse.cli.invocation import invocation
 from discoparse.cli.options import ReadingOptions, device_option, reading_options, settings_option
-from discoparse.errors import DiscoparseError, UsageError
+from discoparse.model_facts import read_facts
+from discoparse.training.description import describe_training
 from discoparse.training.recipe import ORACLES, RECIPES, Recipe
-from discoparse.tree import Tree
+from discoparse.training.treebanks import read_treebanks, trees_by_name
 
 _SEVERAL = ("--train", "--dev")  # options that take several values: --train a b is --train a --train b
+# For the command on the card: how much of each path to show, and what has no effect on the model.
+_PATHS = {"train_files": 2, "dev_files": 2, "output": 1, "card": 2}
+_NOT_REPEATED = ("resume", "quiet", "as_json", "show_recipe")
 
 
 class TrainCommand(click.Command):
@@ -59,10 +64,18 @@ def _spread(args: list[str]) -> list[str]:
 @click.option("--language", metavar="CODE", help="ISO 639-1 code of the language, by which raw text is split.")
 @click.option("--name", help="Name of the model [that of --output].")
 @click.option("--licence", help="Licence of the model, for its card.")
+@click.option(
+    "--card",
+    type=click.Path(path_type=Path),
+    metavar="FACTS.json",
+    help="What to say on the card about data and use; --name, --language and --licence have the last word.",
+)
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print the final scores as JSON.")
 @reading_options
+@click.pass_context
 def command(
+    ctx: click.Context,
     train_files: tuple[str, ...],
     dev_files: tuple[str, ...],
     output: Path | None,
@@ -79,6 +92,7 @@ def command(
     language: str | None,
     name: str | None,
     licence: str | None,
+    card: Path | None,
     quiet: bool,
     as_json: bool,
     reading: ReadingOptions,
@@ -98,17 +112,22 @@ def command(
         raise click.UsageError("training needs --train, --dev and --output")
 
     from discoparse.device import choose_device, use_threads
-    from discoparse.model_info import ModelInfo
     from discoparse.training.session import train
 
     chosen = choose_device(device)
     if threads is not None:
         use_threads(threads)
-    info = ModelInfo(name or output.resolve().name, language, _treebank_names(train_files), licence)
+    facts = read_facts(card) if card is not None else None
+    train_treebanks = read_treebanks(train_files, reading.trees)
+    stated = {"name": name, "language": language, "licence": licence}
+    if name is None and (facts is None or "name" not in facts.identity):
+        stated["name"] = output.resolve().name
+    made = {"command": invocation(ctx, _PATHS, _NOT_REPEATED), "recipe": recipe_name, "seed": seed}
+    info = describe_training(train_treebanks, facts, stated, made, chosen.type)
     outcome = train(
         recipe,
-        _read(reading, train_files),
-        _read(reading, dev_files),
+        [tree for treebank in train_treebanks for tree in treebank.trees],
+        trees_by_name(read_treebanks(dev_files, reading.trees)),
         output,
         device=chosen,
         seed=seed,
@@ -139,24 +158,3 @@ def _recipe(name: str, oracle: str | None, epochs: int | None, settings: tuple[s
     if epochs is not None:
         recipe = dataclasses.replace(recipe, epochs=epochs)
     return recipe.override(list(settings))
-
-
-def _read(reading: ReadingOptions, paths: tuple[str, ...]) -> list[Tree]:
-    trees: list[Tree] = []
-    for path in paths:
-        found = list(reading.trees(path))
-        if not found:
-            raise DiscoparseError(f"{path}: no trees in it, nothing to train on or to evaluate with")
-        trees += found
-    return trees
-
-
-def _treebank_names(paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Enough of each path to know the treebank by: the file and the folder it is in.
-
-    >>> _treebank_names(("/home/me/treebanks/nl/train.export",))
-    ('nl/train.export',)
-    """
-    if "-" in paths and len(paths) > 1:
-        raise UsageError("standard input (-) cannot be mixed with files")
-    return tuple("/".join(Path(path).parts[-2:]) for path in paths)

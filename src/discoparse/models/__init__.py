@@ -69,15 +69,6 @@ class Listed:
     info: ModelInfo
     size: int  # bytes on disk
 
-    @property
-    def figures(self) -> dict[str, dict[str, float]]:
-        """F1, discontinuous F1 and POS accuracy on each set that the model was evaluated on."""
-        found = {}
-        for name, scores in self.info.metrics.items():
-            if isinstance(scores, dict) and "f1" in scores:
-                found[name] = {key: scores[key] for key in ("f1", "disc_f1", "pos") if scores.get(key) is not None}
-        return found
-
     def to_json(self) -> dict[str, Any]:
         """For `discoparse models --json`."""
         info = self.info
@@ -86,7 +77,10 @@ class Listed:
             "language": info.language,
             "treebanks": list(info.treebanks),
             "licence": info.licence,
-            "figures": self.figures,
+            "figures": info.dev_sets,
+            "data": list(info.data),
+            "notes": info.notes,
+            "training": info.training,
             "bytes": self.size,
         }
 

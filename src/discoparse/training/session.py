@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,7 @@ class Outcome:
 def train(
     recipe: Recipe,
     train_trees: Sequence[Tree],
-    dev_trees: Sequence[Tree],
+    dev_trees: Sequence[Tree] | Mapping[str, Sequence[Tree]],
     output: str | Path,
     *,
     device: str | torch.device = "cpu",
@@ -63,18 +63,23 @@ def train(
 ) -> Outcome:
     """Train a model and leave it in `output`.
 
+    The best by F1 on all of `dev_trees` is kept. Where these are sets by name, each has figures of its own as well.
     `minutes` limits the time since `started` (`time.monotonic()`, by default now), earlier parts of a resumed training
     included. Ctrl-C and SIGTERM stop it between two steps; with `resume` it then goes on.
     """
     output = Path(output)
     checkpoint = _open(output, resume)
+    dev_sets = None
+    if isinstance(dev_trees, Mapping):
+        dev_sets = {name: len(trees) for name, trees in dev_trees.items()}
+        dev_trees = [tree for trees in dev_trees.values() for tree in trees]
     for what, trees in (("training", train_trees), ("development", dev_trees)):
         if not trees:
             raise DiscoparseError(f"the {what} treebank has no trees: there is nothing to work with")
     device = torch.device(device)
     if device.type == "cuda":
         torch.set_float32_matmul_precision("high")  # TF32, as cuDNN does by default
-    session = Session(recipe, train_trees, dev_trees, output, device, seed, info or ModelInfo(output.name))
+    session = Session(recipe, train_trees, dev_trees, output, device, seed, info or ModelInfo(output.name), dev_sets)
     clock = Clock(minutes, started)
     if checkpoint is not None:
         session.resume(checkpoint, clock)
@@ -111,11 +116,12 @@ class Session:
         device: torch.device,
         seed: int,
         info: ModelInfo,
+        dev_sets: Mapping[str, int] | None = None,
     ) -> None:
         self.output = output
         self.info = dataclasses.replace(info, recipe=dataclasses.asdict(recipe))
         self.trainer = Trainer(recipe, train_trees, device, seed)
-        self.validation = Validation(self.trainer, dev_trees)
+        self.validation = Validation(self.trainer, dev_trees, dev_sets)
         self.log = Log(output / LOG)
         self.identity = {
             "recipe": self.info.recipe,

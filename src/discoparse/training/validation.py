@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from discoparse.evaluation import Scores, evaluate
+from discoparse.evaluation.result import summarise
 from discoparse.model import stored
 from discoparse.network import Network
 from discoparse.parser import Parser
@@ -17,11 +19,15 @@ from discoparse.tree import Tree
 
 
 class Validation:
-    """Evaluates a trainer's averaged parameters; one parser is kept for all evaluations, and its recordings with it."""
+    """Evaluates a trainer's averaged parameters; one parser is kept for all evaluations, and its recordings with it.
 
-    def __init__(self, trainer: Trainer, trees: Sequence[Tree]) -> None:
+    The scores are those over all trees; where `sets` has the sizes of named parts, one after the other, also theirs.
+    """
+
+    def __init__(self, trainer: Trainer, trees: Sequence[Tree], sets: Mapping[str, int] | None = None) -> None:
         self.trainer = trainer
         self.trees = trees
+        self.sets = sets or {}
         with torch.random.fork_rng(devices=[]):
             network = Network(trainer.network.config)
         self.parser = Parser(network, trainer.vocabulary, trainer.device)
@@ -36,7 +42,12 @@ class Validation:
         self.parser.network.load_state_dict(parameters)
         self.parser.clear_cache()
         predicted = self.parser.parse_tokens([tree.words for tree in self.trees])
-        return figures(evaluate(self.trees, predicted).all), parameters
+        result = evaluate(self.trees, predicted)
+        scores = figures(result.all)
+        if self.sets:
+            parts = np.split(result.counts, np.cumsum(list(self.sets.values()))[:-1])
+            scores["sets"] = {name: figures(summarise(part)) for name, part in zip(self.sets, parts, strict=True)}
+        return scores, parameters
 
 
 def figures(scores: Scores) -> dict[str, Any]:

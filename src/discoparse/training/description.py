@@ -1,0 +1,51 @@
+"""What a model will say about itself: the facts of a person, what was said on the command line, what can be counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from discoparse.environment import environment
+from discoparse.errors import UsageError
+from discoparse.model_facts import Facts
+from discoparse.model_info import ModelInfo
+from discoparse.training.treebanks import NamedTreebank, describe_data
+
+
+def describe_training(
+    treebanks: Sequence[NamedTreebank],
+    facts: Facts | None,
+    stated: Mapping[str, str | None],
+    made: Mapping[str, Any],
+    device: str,
+) -> ModelInfo:
+    """The public facts about a model before it has figures.
+
+    `stated` has the name, language and licence that were stated elsewhere, which prevail over those in `facts`; `made`
+    is how the model is made, to which the machine is added.
+    """
+    identity = {name: value for name, value in stated.items() if value is not None}
+    data = describe_data(treebanks)
+    names = ["/".join(PurePath(path).parts[-2:]) for path in dict.fromkeys(treebank.path for treebank in treebanks)]
+    if facts is not None:
+        identity = {**facts.identity, **identity}
+        data = facts.with_sizes(data)
+        names = [entry["name"] for entry in data]
+        if "licence" not in identity:
+            raise UsageError(f"{facts.place} does not state the licence of the model: add it there, or give --licence")
+    return ModelInfo(
+        name=identity["name"],
+        language=identity.get("language"),
+        licence=identity.get("licence"),
+        treebanks=tuple(names),
+        data=tuple(data),
+        notes=facts.notes if facts is not None else {},
+        training={**made, **_machine(device)},
+    )
+
+
+def _machine(device: str) -> dict[str, Any]:
+    """The hardware, and the commit of the program where it runs from a checkout."""
+    known = environment(device)
+    return {name: known[name] for name in ("gpu", "cpu", "cores", "system", "commit") if known[name] is not None}
