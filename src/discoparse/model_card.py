@@ -129,12 +129,12 @@ def _cell(value: float | int | None) -> str:
 
 
 def _sentence(text: str) -> str:
-    """With a full stop, unless it ends in one or in another mark.
+    """With a full stop, unless it has an end.
 
-    >>> _sentence("By many people"), _sentence("Why not?"), _sentence("")
-    ('By many people.', 'Why not?', '')
+    >>> _sentence("By many (not all)"), _sentence("Why not?"), _sentence("")
+    ('By many (not all).', 'Why not?', '')
     """
-    return f"{text}." if text and text[-1].isalnum() else text
+    return f"{text}." if text and text[-1] not in ".!?" else text
 
 
 def _facts(*facts: tuple[str, str | None]) -> list[str]:
