@@ -212,15 +212,15 @@ def test_unk_replaces_the_rare_two_thirds_with_probability_03():
     assert vocabulary.rare == min(rare)
     seen, replaced = Counter(), Counter()
 
-    def look(module: nn.Module, arguments: tuple[Tensor]) -> None:
-        for row in arguments[0].tolist():
+    def look(module: nn.Module, arguments: tuple[Inputs]) -> None:
+        for row in arguments[0].words.tolist():
             for word, found in zip(words, row, strict=True):
                 expected = vocabulary.word_id(word)
                 assert found in (expected, UNKNOWN)
                 seen[expected] += 1
                 replaced[expected] += found == UNKNOWN
 
-    trainer.network.encoder.word_embedding.register_forward_pre_hook(look)
+    trainer.network.encoder.register_forward_pre_hook(look)
     for _ in range(3):
         trainer._encode(np.array([29] * 100), torch.tensor([29] * 100))
     assert {word for word in replaced if replaced[word]} == rare

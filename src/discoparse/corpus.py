@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from discoparse.graphs import bucket
 from discoparse.lockstep import BITS, Gold, Lockstep, LockstepOracle, gold_arrays, run_with_oracle
 from discoparse.network import Inputs
 from discoparse.objective import Decisions, decisions_of
@@ -93,11 +92,7 @@ class Corpus:
         self.tags = Ragged(tags, device)
         self.member, self.before = Ragged(_widen(member), device), Ragged(_widen(before), device)
         self.gold = Ragged(gold, device)
-        # Words of bits for the sentences of each width: one number a width, so that few shapes occur.
-        self.gold_words: dict[int, int] = {}
-        for length, rows in zip(self.lengths.tolist(), member, strict=True):
-            width = bucket(length)
-            self.gold_words[width] = max(self.gold_words.get(width, 1), rows.shape[1])
+        self.gold_words = np.array([rows.shape[1] for rows in member])  # words of bits for each sentence
         self.characters, self.form_lengths = form_tensors(list(forms), vocabulary, device)
         self.host_form_lengths = self.form_lengths.cpu().numpy()
         self.word_of_form = torch.tensor([vocabulary.word_id(form) for form in forms], device=device)
@@ -124,7 +119,7 @@ class Corpus:
 
     def gold_batch(self, chosen: np.ndarray, index: Tensor, width: int) -> Gold:
         """The gold constituents of the sentences `chosen`, padded to `width` tokens, for the oracle."""
-        words = max(self.gold_words[k] for k in {bucket(n) for n in self.lengths[chosen].tolist()})
+        words = int(self.gold_words[chosen].max())
         return Gold(
             self.member.padded(index, width)[:, :, :words],
             self.before.padded(index, width + 1)[:, :, :words],
@@ -223,7 +218,7 @@ def by_budget(order: np.ndarray, lengths: np.ndarray, budget: int) -> list[np.nd
     while start < len(order):
         longest = int(lengths[order[start]])
         end = start + 1
-        while end < len(order) and (end + 1 - start) * bucket(max(longest, int(lengths[order[end]]))) <= budget:
+        while end < len(order) and (end + 1 - start) * max(longest, int(lengths[order[end]])) <= budget:
             longest = max(longest, int(lengths[order[end]]))
             end += 1
         batches.append(order[start:end])

@@ -6,14 +6,17 @@ Shapes as in `lockstep` and `network`: B sentences, N tokens, T structural steps
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from discoparse.lockstep import NO_LABEL, Lockstep, run
+from discoparse.lockstep import NO_LABEL, Gold, Lockstep, LockstepOracle, Trace, run, run_with_oracle
 from discoparse.network import POSITIONS, Network, Scorers, distance
 
 _BOUNDARIES = 2  # positions that every set has; the other two belong to the gap
@@ -160,14 +163,71 @@ class Pending:
         return Decoded(actions, labels, tags, probabilities[0] if probabilities else None)
 
 
+@cache
+def _kernel() -> ModuleType | None:
+    """`fused`, where Triton is there and finds the compiler that it needs."""
+    try:
+        from discoparse import fused
+    except ImportError:
+        return None
+    return fused if any(map(shutil.which, ("gcc", "clang", "cc"))) else None
+
+
+def _kernel_for(tokens: Tensor) -> ModuleType | None:
+    """The kernel that can take sentences [B, N, D] through all of their steps, if there is one."""
+    kernel = _kernel() if tokens.is_cuda else None
+    return kernel if kernel is not None and tokens.shape[1] <= kernel.WIDEST else None
+
+
 def structural_pass(
     scorers: Scorers, tokens: Tensor, lengths: Tensor, projection: Projection | None = None
 ) -> tuple[Tensor, Tensor]:
     """All structural actions, greedily: token vectors [B, N, D], lengths [B] -> slots [B, T] and the first layer of
     the labeller for every focus [B, T, H]."""
+    kernel = _kernel_for(tokens)
+    if kernel is not None:
+        trace, table = kernel.derive(scorers, tokens, lengths)
+        return trace.action, _label_inputs(scorers, table, trace.focus)
     machine = Lockstep(lengths, tokens.shape[1])
     policy = ScoringPolicy(scorers, tokens, projection=projection)
     return run(machine, policy), policy.finish(machine)
+
+
+def _label_inputs(scorers: Scorers, table: Tensor, focus: Tensor) -> Tensor:
+    """The labeller's first layer for sets at positions [B, T, 4] from projections [B N + 1, 4, 3H]: [B, T, H]."""
+    batch, steps, _ = focus.shape
+    width = steps // 2 + 1
+    base = torch.arange(batch, device=focus.device)[:, None, None] * width
+    rows = torch.where(focus == width, batch * width, base + focus).flatten(0, 1)
+    labeller = table[:, :, -len(scorers.label_input.bias) :]
+    sums = scorers.label_input.bias
+    for position in range(POSITIONS):
+        sums = sums + labeller[:, position].index_select(0, rows[:, position])
+    return sums.view(batch, steps, -1)
+
+
+def explore(
+    scorers: Scorers,
+    tokens: Tensor,
+    lengths: Tensor,
+    gold: Gold,
+    *,
+    complete: bool,
+    single: bool,
+    late: bool,
+    stay: bool,
+) -> Trace:
+    """Derivations sampled from the network, with the oracle's word on each step; options as of `run_with_oracle`."""
+    kernel = _kernel_for(tokens)
+    if kernel is not None:
+        trace, _ = kernel.derive(
+            scorers, tokens, lengths, gold, sample=True, complete=complete, single=single, late=late, stay=stay
+        )
+        return trace
+    machine = Lockstep(lengths, tokens.shape[1])
+    oracle = LockstepOracle(gold, machine)
+    policy = ScoringPolicy(scorers, tokens, sample=True)
+    return run_with_oracle(machine, oracle, policy, complete=complete, single=single, late=late, stay=stay)
 
 
 def decode(

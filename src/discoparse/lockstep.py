@@ -90,12 +90,12 @@ class Gold:
         return [self.member, self.before, self.packed, self.count]
 
 
-_FIELD = 20  # bits for a size and for a label in a packed constituent
+FIELD = 20  # bits for a size and for a label in a packed constituent
 
 
 def pack(right: Any, size: Any, label: Any) -> Any:
     """A constituent as one number (or many as an array or tensor), so that one look-up finds all of it."""
-    return (right << 2 * _FIELD) + (size << _FIELD) + label
+    return (right << 2 * FIELD) + (size << FIELD) + label
 
 
 @dataclass
@@ -176,7 +176,7 @@ class LockstepOracle:
         number = (word * BITS + exponent - 1).clamp_(min=0)
         packed = self.gold.packed.gather(1, number)
         label = packed - pack(self.machine.next - 1, self.machine.size, 0)[:, None]
-        here = (label > NO_LABEL) & (label < 1 << _FIELD) & (low != 0)  # right index and size are the focus's
+        here = (label > NO_LABEL) & (label < 1 << FIELD) & (low != 0)  # right index and size are the focus's
         self.reach.scatter_add_(1, word, torch.where(here, -low, 0))
         return torch.where(here, label, NO_LABEL).squeeze(1)
 

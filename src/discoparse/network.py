@@ -88,8 +88,12 @@ def _mirror(lengths: Tensor, width: int) -> Tensor:
 
 def _take(x: Tensor, index: Tensor) -> Tensor:
     """Elements `index` of each sequence: [B, N, D], [B, K] -> [B, K, D]."""
-    rows = index + torch.arange(len(x), device=x.device)[:, None] * x.shape[1]
-    return x.flatten(0, 1).index_select(0, rows.flatten()).view(*index.shape, -1)
+    return look_up(x.flatten(0, 1), index + torch.arange(len(x), device=x.device)[:, None] * x.shape[1])
+
+
+def look_up(table: Tensor, index: Tensor) -> Tensor:
+    """`table[index]` for rows of a matrix, with a gradient that adds instead of sorting: [...] -> [..., D]."""
+    return table.index_select(0, index.flatten()).view(*index.shape, -1)
 
 
 def tanh(x: Tensor) -> Tensor:
@@ -99,14 +103,14 @@ def tanh(x: Tensor) -> Tensor:
     return torch.sigmoid(2 * x).mul_(2).sub_(1)
 
 
-_DISTANCE_BOUNDS = (1, 2, 3, 4, 6, 9, 14)  # of min(s_f) - max(s); 1 is adjacent
-_SHIFT, _FILLS = 0, len(_DISTANCE_BOUNDS) + 2
+DISTANCE_BOUNDS = (1, 2, 3, 4, 6, 9, 14)  # of min(s_f) - max(s); 1 is adjacent
+_SHIFT, _FILLS = 0, len(DISTANCE_BOUNDS) + 2
 DISTANCES = _FILLS + 1
 
 
 @cache
 def _distance_bounds(device: torch.device) -> Tensor:
-    return torch.tensor(_DISTANCE_BOUNDS, device=device)
+    return torch.tensor(DISTANCE_BOUNDS, device=device)
 
 
 def distance(item_left: Tensor, item_right: Tensor, focus: Tensor, shift: Tensor) -> Tensor:
@@ -133,11 +137,11 @@ class Encoder(nn.Module):
 
     def form_vectors(self, characters: Tensor, lengths: Tensor) -> Tensor:
         """c(x) of distinct word forms: [U, L] -> [U, 2 x character hidden]."""
-        return self.character_lstm.ends(self.character_embedding(characters), lengths)
+        return self.character_lstm.ends(look_up(self.character_embedding.weight, characters), lengths)
 
     def token_vectors(self, words: Tensor, form_vectors: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """h(1) for the tagger and h of the last layer for the parser, from [B, N] and [B, N, form size]."""
-        x = torch.cat([form_vectors, self.word_embedding(words)], -1)
+        x = torch.cat([form_vectors, look_up(self.word_embedding.weight, words)], -1)
         x = F.dropout(x, self.dropout.embedding, self.training)
         first = None
         for layer in self.layers:
@@ -150,7 +154,7 @@ class Encoder(nn.Module):
 
     def forward(self, inputs: Inputs) -> tuple[Tensor, Tensor]:
         vectors = self.form_vectors(inputs.characters, inputs.form_lengths)
-        return self.token_vectors(inputs.words, vectors[inputs.forms], inputs.lengths)
+        return self.token_vectors(inputs.words, look_up(vectors, inputs.forms), inputs.lengths)
 
 
 class Scorers(nn.Module):

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from discoparse.lockstep import Trace
-from discoparse.network import Scorers, distance
+from discoparse.network import Scorers, distance, look_up
 
 
 @dataclass
@@ -63,12 +63,12 @@ def factored_inputs(scorers: Scorers, rows: Tensor, decisions: Decisions) -> tup
     """First layers of FF_s [R, H] and FF_l [F, H] from token rows [M, D], every token projected once."""
     table = scorers.project(rows)  # [4 M, 3H]
     position = torch.arange(4, device=rows.device)
-    sums = _rows(table, decisions.focus * 4 + position).sum(1) + scorers.projection_bias  # [F, 3H]
+    sums = look_up(table, decisions.focus * 4 + position).sum(1) + scorers.projection_bias  # [F, 3H]
     item, focus, label = sums.chunk(3, 1)
     by_token = table.view(len(rows), 4, 3, -1)[:, :, 0]  # [M, 4, H], as items
     singleton = by_token[:-1, :2].sum(1) + by_token[-1, 2:].sum(0)  # [M - 1, H]
     items = torch.cat([item, singleton])
-    pairs = _rows(items, decisions.pair_item) + _rows(focus, decisions.pair_focus)
+    pairs = look_up(items, decisions.pair_item) + look_up(focus, decisions.pair_focus)
     return _with_distance(scorers, pairs, decisions), label
 
 
@@ -79,11 +79,6 @@ def _with_distance(scorers: Scorers, pairs: Tensor, decisions: Decisions) -> Ten
     shift = decisions.pair_item >= len(decisions.focus)
     item = decisions.focus[torch.where(shift, 0, decisions.pair_item)]
     return pairs + scorers.distance(distance(item[:, 0], item[:, 1], decisions.focus[decisions.pair_focus], shift))
-
-
-def _rows(table: Tensor, index: Tensor) -> Tensor:
-    """`table[index]`, with a gradient that adds instead of sorting."""
-    return table.index_select(0, index.flatten()).view(*index.shape, -1)
 
 
 def plain_inputs(scorers: Scorers, rows: Tensor, decisions: Decisions) -> tuple[Tensor, Tensor]:
@@ -125,9 +120,8 @@ def label_loss(scorers: Scorers, states: Tensor, targets: Tensor, chains: Tensor
     spelled = chains[targets]  # [F, depth]
     loss = F.cross_entropy(scorers.label_output(states), spelled[:, 0], reduction="sum")
     if scorers.above_output is not None and scorers.above_given is not None:
-        above = scorers.above_output(states)
-        for level in range(1, spelled.shape[1]):
-            given = spelled[:, level - 1].clamp(min=0)
-            scores = above + scorers.above_given(given)
-            loss = loss + F.cross_entropy(scores, spelled[:, level], reduction="sum", ignore_index=-1)
+        given = spelled[:, :-1].clamp(min=0)
+        scores = scorers.above_output(states)[:, None] + look_up(scorers.above_given.weight, given)
+        targets = spelled[:, 1:].flatten()
+        loss = loss + F.cross_entropy(scores.flatten(0, 1), targets, reduction="sum", ignore_index=-1)
     return loss

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from torch import Tensor
 from discoparse.corpus import by_budget, form_tensors
 from discoparse.decoding import Decoded, Pending, Projection, decode, spell_code, structural_pass
 from discoparse.errors import DiscoparseError
-from discoparse.graphs import WIDEST, Graphs, bucket, pad_batch
 from discoparse.model_info import ModelInfo
 from discoparse.network import Network, NetworkConfig
 from discoparse.parsing.building import build_tree
@@ -86,7 +84,6 @@ class Parser:
         self.info = info  # of a model that was loaded
         self.network = network.to(self.device).eval()
         self.vocabulary = vocabulary
-        self._graphs = Graphs(partial(structural_pass, network.scorers)) if self.device.type == "cuda" else None
         self._chains = Chains(vocabulary)
         self.clear_cache()
 
@@ -179,22 +176,15 @@ class Parser:
         return decode(self.network, first, last, device_lengths, self._structure, probabilities)
 
     def _structure(self, tokens: Tensor, lengths: Tensor) -> Sequence[Tensor]:
-        """The structural actions of a batch; recorded as a graph where that pays."""
-        batch, width = tokens.shape[:2]
-        if self._few is not None and batch <= FEW:
+        """The structural actions of a batch."""
+        if self._few is not None and len(tokens) <= FEW:
             return few_pass(self._few, tokens, lengths)
-        full = BATCH_TOKENS[self.device.type] // width
-        if self._graphs is None or width > WIDEST or not full // 4 <= batch <= full:
-            return structural_pass(self.network.scorers, tokens, lengths, self._projection)
-        with self._forms.lock:  # a recording has one set of buffers
-            outputs = self._graphs(pad_batch(tokens, full), pad_batch(lengths, full))
-            return [output[:batch].clone() for output in outputs]
+        return structural_pass(self.network.scorers, tokens, lengths, self._projection)
 
     def encode(self, sentences: Sequence[Sequence[str]], lengths: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
         """Token vectors h(1) and h of the last layer [B, N, D], and the lengths on the device."""
         rows, vectors, words = self._forms.look_up(sentences)
-        width = int(lengths.max())
-        padded = np.zeros((len(rows), width if self._graphs is None else bucket(width)), dtype=np.int64)
+        padded = np.zeros((len(rows), int(lengths.max())), dtype=np.int64)
         for target, row in zip(padded, rows, strict=True):
             target[: len(row)] = row
         index = torch.from_numpy(padded).to(self.device)

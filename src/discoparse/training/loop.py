@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -11,9 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from discoparse.corpus import ChainTable, Corpus, DecisionStore, Rows, by_budget, split_decisions
-from discoparse.decoding import ScoringPolicy
-from discoparse.graphs import WIDEST, Graphs, bucket, pad_batch
-from discoparse.lockstep import Gold, Lockstep, LockstepOracle, Trace, run_with_oracle
+from discoparse.decoding import explore
 from discoparse.network import Dropout, Network, NetworkConfig
 from discoparse.objective import (
     Decisions,
@@ -80,9 +78,6 @@ class Trainer:
         self.epochs = recipe.epochs or -(-recipe.updates // len(self.batches))
         steps_per_batch = 2 if recipe.alternate else 1
         self.optimisation = Optimisation(self.network, recipe, self.epochs * len(self.batches) * steps_per_batch)
-        self.graphs = {}
-        if device.type == "cuda":
-            self.graphs = {stay: Graphs(partial(self._sampled, stay)) for stay in (False, True)}
         self.epoch = 0
         self.position = 0  # batches of this epoch that are done
 
@@ -141,40 +136,27 @@ class Trainer:
         self.network.train()
         return rows
 
+    @torch.no_grad()
     def _derive(self, chosen: np.ndarray, index: Tensor, tokens: Tensor, stay: bool) -> Decisions:
         """Derivations of a batch sampled from its token vectors [B, N, D], with the oracle's word on each step.
 
         With `stay` only optimal actions are taken, so the tree is gold; which of its derivations, the parser decides.
         """
-        batch, width = tokens.shape[:2]
-        full = self.batch_tokens // width
         lengths = self.corpus.device_lengths[index]
-        gold = self.corpus.gold_batch(chosen, index, width)
-        arguments = [tokens.detach(), lengths, *gold.tensors()]
-        derive: Callable[..., Sequence[Tensor]] = partial(self._sampled, stay)
-        if self.graphs and width <= WIDEST and batch <= full:
-            arguments = [pad_batch(argument, full) for argument in arguments]
-            derive = self.graphs[stay]
+        gold = self.corpus.gold_batch(chosen, index, tokens.shape[1])
         self.network.scorers.eval()  # the policy is the parser's own; dropout is for the decisions learnt from
-        trace = Trace(*(tensor[:batch] for tensor in derive(*arguments)))
-        self.network.scorers.train()
-        return decisions_of(trace, self.corpus.lengths[chosen])
-
-    @torch.no_grad()
-    def _sampled(self, stay: bool, tokens: Tensor, lengths: Tensor, *gold: Tensor) -> Sequence[Tensor]:
-        machine = Lockstep(lengths, tokens.shape[1])
-        oracle = LockstepOracle(Gold(*gold), machine)
-        policy = ScoringPolicy(self.network.scorers, tokens, sample=True)
-        trace = run_with_oracle(
-            machine,
-            oracle,
-            policy,
+        trace = explore(
+            self.network.scorers,
+            tokens.detach(),
+            lengths,
+            gold,
             complete=self.complete,
             single=not self.recipe.optimal_set,
             late=self.late,
             stay=stay,
         )
-        return trace.tensors()
+        self.network.scorers.train()
+        return decisions_of(trace, self.corpus.lengths[chosen])
 
     def steps(self) -> Iterator[dict[str, Tensor]]:
         """Train on the rest of the epoch, a batch at a time; yields the losses, summed over its tokens."""
@@ -205,8 +187,6 @@ class Trainer:
     def _encode(self, chosen: np.ndarray, index: Tensor) -> tuple[Tensor, Tensor]:
         """Token vectors of a batch, some rare words replaced by UNK (Appendix B)."""
         width = int(self.corpus.lengths[chosen].max())
-        if self.graphs:
-            width = bucket(width)
         inputs = self.corpus.inputs(chosen, index, width)
         rare = inputs.words >= self.vocabulary.rare
         dropped = torch.rand(inputs.words.shape, device=self.device) < self.recipe.unk_probability
