@@ -21,10 +21,10 @@ fused = pytest.importorskip("discoparse.fused", reason="Triton is not installed"
 LENGTHS = [1, 2, 5, 9, 30, 17] if DEVICE == "cpu" else [1, 2, 5, 9, 30, 17, 64, 70, 129]
 
 
-def scorers(distance: bool) -> Scorers:
+def scorers() -> Scorers:
     """With weights large enough for scores that differ."""
     torch.manual_seed(1)
-    network = Network(NetworkConfig(5, 5, 3, 4, hidden=8, scorer_hidden=20, distance=distance))
+    network = Network(NetworkConfig(5, 5, 3, 4, hidden=8, scorer_hidden=20))
     for parameter in network.scorers.parameters():
         torch.nn.init.normal_(parameter, std=0.6)
     return network.scorers.to(DEVICE).eval().requires_grad_(False)
@@ -49,23 +49,22 @@ def assert_equal(ours: Trace, theirs: Trace) -> None:
             assert torch.equal(getattr(ours, name)[b, :steps], getattr(theirs, name)[b, :steps]), (name, b)
 
 
-@pytest.mark.parametrize("distance", [False, True])
-def test_greedy_derivations_are_those_of_the_loop(batch, distance):
+def test_greedy_derivations_are_those_of_the_loop(batch):
     tokens, lengths, _ = batch
-    ours, _ = fused.derive(scorers(distance), tokens, lengths)
-    policy = ScoringPolicy(scorers(distance), tokens, on_demand=False)
+    ours, _ = fused.derive(scorers(), tokens, lengths)
+    policy = ScoringPolicy(scorers(), tokens, on_demand=False)
     theirs = run(Lockstep(lengths, tokens.shape[1]), policy)
     for b, length in enumerate(LENGTHS):
         assert torch.equal(ours.action[b, : 2 * length - 1], theirs[b, : 2 * length - 1])
 
 
 @pytest.mark.parametrize("stay", [False, True])
-@pytest.mark.parametrize("options", [{"complete": True}, {}, {"complete": True, "late": True}, {"single": False}])
+@pytest.mark.parametrize("options", [{"complete": True}, {}, {"complete": True, "single": False}, {"single": False}])
 def test_the_oracle_says_what_it_says_in_the_loop(batch, options, stay):
     tokens, lengths, gold = batch
-    ours, _ = fused.derive(scorers(False), tokens, lengths, gold, stay=stay, **options)
+    ours, _ = fused.derive(scorers(), tokens, lengths, gold, stay=stay, **options)
     machine = Lockstep(lengths, tokens.shape[1])
-    policy = ScoringPolicy(scorers(False), tokens, on_demand=False)
+    policy = ScoringPolicy(scorers(), tokens, on_demand=False)
     assert_equal(ours, run_with_oracle(machine, LockstepOracle(gold, machine), policy, stay=stay, **options))
 
 
@@ -82,7 +81,7 @@ def test_samples_follow_the_softmax():
             seen.append(super().scores(machine, focus, legal))
             return seen[-1]
 
-    gentle = scorers(False)
+    gentle = scorers()
     gentle.pair_output.weight.mul_(0.3)
     run(Lockstep(lengths[:1], 3), Watching(gentle, tokens[:1], on_demand=False))
     trace, _ = fused.derive(gentle, tokens, lengths, sample=True)

@@ -160,23 +160,6 @@ def test_stay_takes_only_optimal_actions_and_rebuilds_the_gold_tree(seed, comple
     assert others  # it does not just follow the preferred action
 
 
-@pytest.mark.parametrize("complete", [False, True])
-@pytest.mark.parametrize("seed", range(6))
-def test_late_rebuilds_the_gold_tree_and_combines_only_where_a_constituent_ends(seed, complete):
-    golds, lengths = random_batch(seed)
-    machine, oracle, ids = batch_oracle(golds, lengths)
-    trace = run_with_oracle(machine, oracle, complete=complete, late=True)
-    for b, t, c in replay(trace, golds, lengths, ids):
-        action = action_of(int(trace.action[b, t + 1]), c)
-        assert slots(trace.optimal[b, t]) == {slot_of(action, c)}  # the oracle leads, and wants what it does
-        reference = DynamicOracle(golds[b])
-        assert action in (reference.optimal_actions(c) if complete else reference.best_actions(c))
-        if isinstance(action, Combine):
-            joined = c.focus | action.item
-            constituent = min((s for _, s in golds[b] if joined <= s), key=len)
-            assert max(constituent) == max(c.focus)
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_the_trace_names_what_the_memory_holds(seed):
     """An item is named by the step that made it; without a single choice or `stay`, any legal action may be taken."""

@@ -22,10 +22,8 @@ from discoparse.tree import gap_tokens
 def network() -> Network:
     torch.manual_seed(0)
     sizes = {"word_size": 5, "character_size": 4, "character_hidden": 3, "hidden": 8, "scorer_hidden": 7}
-    config = NetworkConfig(words=11, characters=9, tags=4, labels=5, chains=True, distance=True, **sizes)
-    made = Network(config).eval()
-    torch.nn.init.normal_(made.scorers.distance.weight)
-    return made
+    config = NetworkConfig(words=11, characters=9, tags=4, labels=5, chains=True, **sizes)
+    return Network(config).eval()
 
 
 def decisions_for(seed: int):

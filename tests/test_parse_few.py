@@ -12,11 +12,10 @@ from discoparse.parsing.few import FewScorers, few_pass
 _SIZES = {"word_size": 5, "character_size": 4, "character_hidden": 3, "hidden": 8, "scorer_hidden": 7}
 
 
-@pytest.mark.parametrize("distance", [False, True])
 @pytest.mark.parametrize("seed", range(8))
-def test_few_sentences_take_the_steps_that_a_batch_takes(seed, distance):
+def test_few_sentences_take_the_steps_that_a_batch_takes(seed):
     torch.manual_seed(seed)
-    config = NetworkConfig(words=5, characters=5, tags=3, labels=4, distance=distance, **_SIZES)
+    config = NetworkConfig(words=5, characters=5, tags=3, labels=4, **_SIZES)
     scorers = Network(config).eval().scorers
     lengths = torch.tensor([1, 2, 3, 7, 12, 20])
     tokens = torch.randn(len(lengths), int(lengths.max()), 2 * config.hidden)

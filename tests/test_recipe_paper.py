@@ -15,6 +15,7 @@ import torch
 from tiny_models import SIZES, tiny_recipe, toy_treebank
 from torch import Tensor, nn
 
+from discoparse.network import Inputs
 from discoparse.objective import Decisions, plain_inputs
 from discoparse.training.loop import Trainer
 from discoparse.training.optimisation import Optimisation, learning_rate, noise_deviation

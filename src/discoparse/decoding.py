@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from discoparse.lockstep import NO_LABEL, Gold, Lockstep, LockstepOracle, Trace, run, run_with_oracle
-from discoparse.network import POSITIONS, Network, Scorers, distance
+from discoparse.network import POSITIONS, Network, Scorers
 
 _BOUNDARIES = 2  # positions that every set has; the other two belong to the gap
 
@@ -75,7 +75,6 @@ class ScoringPolicy:
         # The slot of the next token stands for SHIFT and holds the singleton that it would make.
         singletons = self.table.view(-1, positions, 3 * hidden)[:-1, :_BOUNDARIES, :hidden].sum(1)
         self.items = (singletons + nil_gap[:hidden]).view(batch, width, hidden)  # [B, N, H]
-        self.right = torch.arange(width, device=tokens.device).repeat(batch, 1)  # [B, N] max(s) of each slot's item
         self.label_inputs: list[Tensor] = []  # [B, H] for each focus so far
 
     def sums(self, focus: Tensor) -> Tensor:
@@ -107,25 +106,15 @@ class ScoringPolicy:
     def remember(self, machine: Lockstep, item: Tensor) -> None:
         """Put the focus [B, H] in its slot: it is found there if it goes to the memory; if not, nobody looks."""
         self.items.scatter_(1, machine.left[:, None, None].expand(-1, 1, self.hidden), item[:, None])
-        self.right.scatter_(1, machine.left[:, None], machine.next[:, None] - 1)
 
     def scores(self, machine: Lockstep, focus: Tensor, legal: Tensor) -> Tensor:
         """FF_s of every legal action, minus infinity elsewhere: [B, H], [B, N] -> [B, N]."""
         batch, width = legal.shape
         if not self.on_demand:
             first = self.items + focus[:, None]
-            if self.scorers.distance is not None:
-                shift = machine.position == machine.next[:, None]
-                first = first + self.scorers.distance(
-                    distance(machine.position, self.right, machine.focus[:, None], shift)
-                )
             return self.scorers.pair_scores(first).masked_fill(~legal, -torch.inf)
         (rows,) = torch.nonzero(legal.flatten(), as_tuple=True)
-        sentence, slot = rows // width, rows % width
-        first = self.items.view(-1, self.hidden)[rows] + focus[sentence]
-        if self.scorers.distance is not None:
-            shift = slot == machine.next[sentence]
-            first += self.scorers.distance(distance(slot, self.right.flatten()[rows], machine.focus[sentence], shift))
+        first = self.items.view(-1, self.hidden)[rows] + focus[rows // width]
         scores = torch.full((batch * width,), -torch.inf)
         return scores.index_copy_(0, rows, self.scorers.pair_scores(first)).view(batch, width)
 
@@ -200,7 +189,7 @@ def _label_inputs(scorers: Scorers, table: Tensor, focus: Tensor) -> Tensor:
     base = torch.arange(batch, device=focus.device)[:, None, None] * width
     rows = torch.where(focus == width, batch * width, base + focus).flatten(0, 1)
     labeller = table[:, :, -len(scorers.label_input.bias) :]
-    sums = scorers.label_input.bias
+    sums: Tensor = scorers.label_input.bias
     for position in range(POSITIONS):
         sums = sums + labeller[:, position].index_select(0, rows[:, position])
     return sums.view(batch, steps, -1)
@@ -214,20 +203,19 @@ def explore(
     *,
     complete: bool,
     single: bool,
-    late: bool,
     stay: bool,
 ) -> Trace:
     """Derivations sampled from the network, with the oracle's word on each step; options as of `run_with_oracle`."""
     kernel = _kernel_for(tokens)
     if kernel is not None:
         trace, _ = kernel.derive(
-            scorers, tokens, lengths, gold, sample=True, complete=complete, single=single, late=late, stay=stay
+            scorers, tokens, lengths, gold, sample=True, complete=complete, single=single, stay=stay
         )
         return trace
     machine = Lockstep(lengths, tokens.shape[1])
     oracle = LockstepOracle(gold, machine)
     policy = ScoringPolicy(scorers, tokens, sample=True)
-    return run_with_oracle(machine, oracle, policy, complete=complete, single=single, late=late, stay=stay)
+    return run_with_oracle(machine, oracle, policy, complete=complete, single=single, stay=stay)
 
 
 def decode(

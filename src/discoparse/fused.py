@@ -16,7 +16,7 @@ import triton.language as tl
 from torch import Tensor
 
 from discoparse.lockstep import BITS, FIELD, Gold, Trace
-from discoparse.network import DISTANCE_BOUNDS, POSITIONS, Scorers
+from discoparse.network import POSITIONS, Scorers
 
 WIDEST = 512  # tokens: the state of a sentence lives in registers
 _CHUNK = 16  # actions scored at once, the fewest rows of a matrix product
@@ -48,7 +48,6 @@ def _derive(  # type: ignore[no-untyped-def]
     hidden_weight,  # [H, H] transposed: input, output
     hidden_bias,  # [H]
     output_weight,  # [H]
-    distances,  # [DISTANCES, H]
     seed,  # [1]
     lengths,  # [B]
     member,  # [B, N, W]
@@ -69,11 +68,8 @@ def _derive(  # type: ignore[no-untyped-def]
     oracle: tl.constexpr,
     complete: tl.constexpr,
     single: tl.constexpr,
-    late: tl.constexpr,
     stay: tl.constexpr,
     sample: tl.constexpr,
-    distance: tl.constexpr,
-    bounds: tl.constexpr,
     width_block: tl.constexpr,
     word_block: tl.constexpr,
     hidden_block: tl.constexpr,
@@ -151,7 +147,7 @@ def _derive(  # type: ignore[no-untyped-def]
             waiting = tl.sum(((reach & ended) != 0).to(tl.int32), axis=0) == 0
             optimal = (combine & memory) | ((position == upcoming) & waiting)
             if single:
-                rank = tl.where(memory, right + 1, width + 1 if late else 0)
+                rank = tl.where(memory, right + 1, 0)
                 preferred = tl.argmax(tl.where(optimal, rank, -1), axis=0)
                 tl.store(optimal_out + out * width + position, position == preferred, mask=inside_width)
             else:
@@ -176,13 +172,6 @@ def _derive(  # type: ignore[no-untyped-def]
         for start in range(0, choices, chunk):
             chosen = (rank[None, :] == (start + place)[:, None]) & legal[None, :]  # [chunk, N]
             slots = tl.sum(tl.where(chosen, position[None, :], 0), axis=1)  # [chunk]
-            if distance:
-                ends = tl.sum(tl.where(chosen, right[None, :], 0), axis=1)
-                apart = tl.full([chunk], 1, tl.int32)
-                for k in tl.static_range(len(bounds)):
-                    apart += (left - ends >= bounds[k]).to(tl.int32)
-                apart = tl.where((slots == gap_first) & (ends == gap_last), len(bounds) + 2, apart)
-                apart = tl.where(slots == upcoming, 0, apart)
             inner = tl.zeros([chunk, hidden_block], tl.float32)
             for k in range(0, hidden, depth):
                 c = k + column
@@ -194,8 +183,6 @@ def _derive(  # type: ignore[no-untyped-def]
                 mine += tl.load(focus_bias + c, mask=there, other=0.0)
                 x = tl.load(items + (b * width + slots[:, None]) * hidden + c[None, :], mask=there[None, :], other=0.0)
                 x += mine[None, :]
-                if distance:
-                    x += tl.load(distances + apart[:, None] * hidden + c[None, :], mask=there[None, :], other=0.0)
                 weight = tl.load(
                     hidden_weight + c[:, None] * hidden + unit[None, :],
                     mask=there[:, None] & (unit < hidden)[None, :],
@@ -231,8 +218,8 @@ def _derive(  # type: ignore[no-untyped-def]
             reach = reach & ~tl.where(shift, ended, focus ^ item_bits)
             inside = tl.where((position == left)[:, None], focus[None, :], inside)
             made = tl.where(position == left, t, made)
+            right = tl.where(position == left, upcoming - 1, right)
             focus = tl.where(shift, item_bits, focus & item_bits)
-        right = tl.where(position == left, upcoming - 1, right)
         memory = tl.where(position == left, shift, memory) & (position != slot)
         joined = (owner == slot) | ((owner == left) & (slot != upcoming))
         left = tl.where(shift, slot, tl.minimum(left, slot))
@@ -254,7 +241,6 @@ def derive(
     sample: bool = False,
     complete: bool = False,
     single: bool = True,
-    late: bool = False,
     stay: bool = False,
 ) -> tuple[Trace, Tensor]:
     """The derivations of a batch by the network: token vectors [B, N, D], lengths [B].
@@ -278,7 +264,6 @@ def derive(
     )
     gold = gold or Gold(nothing[:, None, None], nothing, nothing[:, None], nothing)
     words = gold.member.shape[-1]
-    distances = scorers.distance.weight if scorers.distance is not None else singletons
     seed = torch.randint(1 << 31, (1,), device=device) if sample else nothing
     _derive[(batch,)](
         table,
@@ -287,7 +272,6 @@ def derive(
         scorers.pair_hidden.weight.t().contiguous(),
         scorers.pair_hidden.bias,
         scorers.pair_output.weight,
-        distances,
         seed,
         lengths,
         *(tensor.contiguous() for tensor in gold.tensors()),
@@ -300,11 +284,8 @@ def derive(
         oracle=recorded > 0,
         complete=complete,
         single=single,
-        late=late,
         stay=stay,
         sample=sample,
-        distance=scorers.distance is not None,
-        bounds=DISTANCE_BOUNDS,
         width_block=max(16, triton.next_power_of_2(width)),
         word_block=triton.next_power_of_2(words),
         hidden_block=triton.next_power_of_2(hidden),

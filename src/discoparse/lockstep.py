@@ -197,13 +197,9 @@ class LockstepOracle:
         shift = (machine.position == upcoming) & waiting
         return combine & machine.memory | shift
 
-    def preferred(self, optimal: Tensor, late: bool = False) -> Tensor:
-        """One of the optimal slots [B]: combine before shift, then the highest right index (Section 3.5).
-
-        With `late`, shift before combine. A shift is optimal until a reachable constituent ends at max(s_f), so
-        nothing is joined before its constituent ends.
-        """
-        rank = torch.where(self.machine.memory, self.right + 1, self.machine.width + 1 if late else 0)
+    def preferred(self, optimal: Tensor) -> Tensor:
+        """One of the optimal slots [B]: combine before shift, then the highest right index (Section 3.5)."""
+        rank = torch.where(self.machine.memory, self.right + 1, 0)
         return torch.where(optimal, rank, -1).argmax(1)
 
     def advance(self, slot: Tensor) -> None:
@@ -271,15 +267,12 @@ def run_with_oracle(
     *,
     complete: bool = False,
     single: bool = True,
-    late: bool = False,
     stay: bool = False,
 ) -> Trace:
     """The same with an oracle beside it, which leads where there is no policy, and a record of both.
 
     * `complete`: the oracle's set is the complete one, not the paper's.
     * `single`: what the oracle wants (`Trace.optimal`) is the one preferred action, not the whole set.
-    * `late`: the preferred action is to shift where that is optimal, so that items are joined only when their
-      constituent ends; otherwise it is the paper's, to combine where that is optimal (Section 3.5).
     * `stay`: the policy chooses among the oracle's whole set instead of all legal actions. So every derivation builds
       the gold tree, and the policy decides which of its derivations it is.
     """
@@ -293,7 +286,7 @@ def run_with_oracle(
         upcoming.append(torch.where(machine.next < machine.length, machine.next, -1))
         best = oracle.optimal(complete)
         if single or policy is None:
-            preferred = oracle.preferred(best, late)
+            preferred = oracle.preferred(best)
         optimal.append(machine.position == preferred[:, None] if single else best)
         if t == steps - 1:
             break

@@ -7,7 +7,6 @@ characters, D = 2 x hidden, H units in the scorers' hidden layers, F focus items
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 import torch
 from torch import Tensor, nn
@@ -31,7 +30,6 @@ class NetworkConfig:
     layers: int = 2
     scorer_hidden: int = 200
     chains: bool = False  # label a unary chain node by node instead of as one label
-    distance: bool = False  # tell FF_s how far an item and the focus are apart
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class Dropout:
 
     tagger: float = 0.0  # input of the tagger
     scorer: float = 0.0  # input of the action scorers, with a mask of its own for each prediction
-    embedding: float = 0.0  # input of the first bi-LSTM layer
+    embedding: float = 0.0  # the character vector or the embedding of a token, each as a whole
     hidden: float = 0.0  # output of each bi-LSTM layer, one mask a sentence
     scorer_hidden: float = 0.0  # first hidden layer of the action scorers
 
@@ -103,26 +101,6 @@ def tanh(x: Tensor) -> Tensor:
     return torch.sigmoid(2 * x).mul_(2).sub_(1)
 
 
-DISTANCE_BOUNDS = (1, 2, 3, 4, 6, 9, 14)  # of min(s_f) - max(s); 1 is adjacent
-_SHIFT, _FILLS = 0, len(DISTANCE_BOUNDS) + 2
-DISTANCES = _FILLS + 1
-
-
-@cache
-def _distance_bounds(device: torch.device) -> Tensor:
-    return torch.tensor(DISTANCE_BOUNDS, device=device)
-
-
-def distance(item_left: Tensor, item_right: Tensor, focus: Tensor, shift: Tensor) -> Tensor:
-    """How an item lies to the focus, as a small number: apart by so much, before or inside it, or exactly in its gap.
-
-    Items are given by their ends and the focus by its positions [..., 4]; `shift` marks the actions that are SHIFT.
-    """
-    apart = torch.bucketize(focus[..., 0] - item_right, _distance_bounds(focus.device), right=True) + 1
-    fills = (item_left == focus[..., 2]) & (item_right == focus[..., 3])
-    return torch.where(shift, _SHIFT, torch.where(fills, _FILLS, apart))
-
-
 class Encoder(nn.Module):
     """Section 3.1: a character bi-LSTM and word embeddings, then bi-LSTM layers over the sentence."""
 
@@ -141,8 +119,7 @@ class Encoder(nn.Module):
 
     def token_vectors(self, words: Tensor, form_vectors: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """h(1) for the tagger and h of the last layer for the parser, from [B, N] and [B, N, form size]."""
-        x = torch.cat([form_vectors, look_up(self.word_embedding.weight, words)], -1)
-        x = F.dropout(x, self.dropout.embedding, self.training)
+        x = torch.cat(self._drop(form_vectors, look_up(self.word_embedding.weight, words)), -1)
         first = None
         for layer in self.layers:
             x = layer(x, lengths)
@@ -151,6 +128,17 @@ class Encoder(nn.Module):
             first = x if first is None else first
         assert first is not None
         return first, x
+
+    def _drop(self, *vectors: Tensor) -> tuple[Tensor, ...]:
+        """Drop some tokens' c(x) and some tokens' w(x), each as a whole, so that either learns to do without the other.
+
+        What is left is scaled up to the usual size: [B, N, size] for each of the vectors.
+        """
+        if not self.training or not self.dropout.embedding:
+            return vectors
+        kept = torch.rand(len(vectors), *vectors[0].shape[:2], 1, device=vectors[0].device) >= self.dropout.embedding
+        scaled = kept * (len(vectors) / kept.sum(0).clamp(min=1))
+        return tuple(vector * mask for vector, mask in zip(vectors, scaled, strict=True))
 
     def forward(self, inputs: Inputs) -> tuple[Tensor, Tensor]:
         vectors = self.form_vectors(inputs.characters, inputs.form_lengths)
@@ -177,7 +165,6 @@ class Scorers(nn.Module):
         # For chains: the label above the one just given, or NO-LABEL where the chain ends.
         self.above_output = nn.Linear(hidden, config.labels) if config.chains else None
         self.above_given = nn.Embedding(config.labels, config.labels) if config.chains else None
-        self.distance = nn.Embedding(DISTANCES, hidden) if config.distance else None  # added to FF_s's first layer
         self.dropout = dropout
 
     def with_nil(self, tokens: Tensor) -> Tensor:
@@ -244,7 +231,7 @@ class Network(nn.Module):
     def initialise(self) -> None:
         """Appendix B: U(-0.1, 0.1) for embeddings (and the vector of nil), Xavier for matrices; biases start at 0."""
         for name, parameter in self.named_parameters():
-            if name.endswith(("above_given.weight", "distance.weight")):
+            if name.endswith("above_given.weight"):
                 nn.init.zeros_(parameter)
             elif "embedding" in name or name.endswith("nil"):
                 nn.init.uniform_(parameter, -0.1, 0.1)

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from discoparse.lockstep import Trace
-from discoparse.network import Scorers, distance, look_up
+from discoparse.network import Scorers, look_up
 
 
 @dataclass
@@ -69,16 +69,7 @@ def factored_inputs(scorers: Scorers, rows: Tensor, decisions: Decisions) -> tup
     singleton = by_token[:-1, :2].sum(1) + by_token[-1, 2:].sum(0)  # [M - 1, H]
     items = torch.cat([item, singleton])
     pairs = look_up(items, decisions.pair_item) + look_up(focus, decisions.pair_focus)
-    return _with_distance(scorers, pairs, decisions), label
-
-
-def _with_distance(scorers: Scorers, pairs: Tensor, decisions: Decisions) -> Tensor:
-    """Add what FF_s is told of the distance between item and focus, if anything: [R, H] -> [R, H]."""
-    if scorers.distance is None:
-        return pairs
-    shift = decisions.pair_item >= len(decisions.focus)
-    item = decisions.focus[torch.where(shift, 0, decisions.pair_item)]
-    return pairs + scorers.distance(distance(item[:, 0], item[:, 1], decisions.focus[decisions.pair_focus], shift))
+    return pairs, label
 
 
 def plain_inputs(scorers: Scorers, rows: Tensor, decisions: Decisions) -> tuple[Tensor, Tensor]:
@@ -89,7 +80,7 @@ def plain_inputs(scorers: Scorers, rows: Tensor, decisions: Decisions) -> tuple[
     singletons = scorers.represent(rows, torch.stack([token, token, nil, nil], 1))
     items = torch.cat([foci, singletons])
     pairs = scorers.pair_first(items[decisions.pair_item], foci[decisions.pair_focus])
-    return _with_distance(scorers, pairs, decisions), scorers.label_first(foci)
+    return pairs, scorers.label_first(foci)
 
 
 def structural_loss(scores: Tensor, decisions: Decisions) -> Tensor:

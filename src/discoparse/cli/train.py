@@ -156,5 +156,5 @@ def _recipe(name: str, oracle: str | None, epochs: int | None, settings: tuple[s
     if oracle is not None:
         recipe = dataclasses.replace(recipe, oracle=oracle)
     if epochs is not None:
-        recipe = dataclasses.replace(recipe, epochs=epochs)
+        recipe = dataclasses.replace(recipe, epochs=epochs, updates=0)
     return recipe.override(list(settings))

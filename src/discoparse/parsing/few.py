@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from discoparse.decoding import Projection
-from discoparse.network import Scorers, distance
+from discoparse.network import Scorers
 
 FEW = 4  # sentences; for more, a batch is faster
 
@@ -30,7 +30,6 @@ class FewScorers:
         self.second = scorers.pair_hidden.weight.T.contiguous()  # [H, H]
         self.second_bias = scorers.pair_hidden.bias
         self.output = scorers.pair_output.weight[0]  # [H]
-        self.distance = scorers.distance
 
     def derive(self, tokens: Tensor) -> tuple[list[int], Tensor]:
         """The greedy derivation of a sentence [N, D]: slots of the actions, and the labeller's first layer [T, H]."""
@@ -56,12 +55,7 @@ class FewScorers:
                 break
             slot = slots[0]
             if len(slots) > 1:
-                rows = torch.tensor(slots)
-                pairs = items[rows] + first_layer[hidden : 2 * hidden]
-                if self.distance is not None:
-                    right = torch.tensor([_highest(sets[slot]) for slot in slots])
-                    positions = [left, upcoming - 1, *((_lowest(gap), _highest(gap)) if gap else (n, n))]
-                    pairs += self.distance(distance(rows, right, torch.tensor(positions), rows == upcoming))
+                pairs = items[torch.tensor(slots)] + first_layer[hidden : 2 * hidden]
                 states = torch.addmm(self.second_bias, pairs.tanh_(), self.second).tanh_()
                 slot = slots[int(states.mv(self.output).argmax())]
             actions.append(slot)

@@ -44,7 +44,6 @@ def make_network(recipe: Recipe, vocabulary: Vocabulary) -> Network:
         layers=recipe.layers,
         scorer_hidden=recipe.scorer_hidden,
         chains=recipe.chains,
-        distance=recipe.distance,
     )
     dropout = Dropout(
         tagger=recipe.dropout_tagger,
@@ -69,13 +68,12 @@ class Trainer:
         self.corpus = Corpus(trees, self.vocabulary, chains, device)
         self.chains = chains.spelled(device)
         self.complete = recipe.oracle == "complete"
-        self.late = self.complete and recipe.late
         self.explored: dict[int, Rows] = {}  # sentences that have other decisions in this epoch
         self.network = make_network(recipe, self.vocabulary).to(device).train()
         tokens = int(self.corpus.lengths.sum())
         self.batch_tokens = max(recipe.batch_tokens, min(recipe.most_batch_tokens, tokens // _BATCHES))
         self.batches = self._batches(0)
-        self.epochs = recipe.epochs or -(-recipe.updates // len(self.batches))
+        self.epochs = max(recipe.epochs, -(-recipe.updates // len(self.batches)))
         steps_per_batch = 2 if recipe.alternate else 1
         self.optimisation = Optimisation(self.network, recipe, self.epochs * len(self.batches) * steps_per_batch)
         self.epoch = 0
@@ -114,7 +112,7 @@ class Trainer:
     def static(self) -> DecisionStore:
         """The oracle's own derivations. The static one of Section 2.2 follows the complete set's preferences."""
         single = not (self.complete and self.recipe.optimal_set)
-        return DecisionStore.of_oracle(self.corpus, complete=True, single=single, late=self.late)
+        return DecisionStore.of_oracle(self.corpus, complete=True, single=single)
 
     @cached_property
     def decisions(self) -> DecisionStore:
@@ -152,7 +150,6 @@ class Trainer:
             gold,
             complete=self.complete,
             single=not self.recipe.optimal_set,
-            late=self.late,
             stay=stay,
         )
         self.network.scorers.train()

@@ -36,7 +36,6 @@ class Recipe:
     hidden: int = 200
     layers: int = 2
     scorer_hidden: int = 200
-    distance: bool = False  # tell the structural scorer how far an item and the focus are apart
     chains: bool = False  # label unary chains node by node, so that unseen chains can be produced
 
     # Vocabulary
@@ -54,13 +53,12 @@ class Recipe:
     # Oracle and exploration
     oracle: str = "dynamic"
     optimal_set: bool = False  # reward the whole set of optimal actions instead of the preferred one
-    late: bool = False  # complete: prefer to shift, so that nothing is joined before its constituent ends
     exploration: float = 0.15  # probability of exploring
     explore_whole_batches: bool = False  # explore batches when they are due, instead of sentences before each epoch
 
     # Optimisation
-    epochs: int = 100  # 0: as many as make `updates`
-    updates: int = 0
+    epochs: int = 100  # at least so many,
+    updates: int = 0  # and as many as make so many updates
     batch_tokens: int = 1  # tokens a batch may have, with padding; a longer sentence is a batch of its own
     most_batch_tokens: int = 1  # larger treebanks have larger batches, up to this
     optimizer: str = "asgd"  # asgd or adamw
@@ -136,13 +134,12 @@ RECIPES = {
         dropout_hidden=0.3,
         dropout_scorer_hidden=0.2,
         oracle="complete",
-        optimal_set=False,
         exploration=0.5,
         explore_whole_batches=True,
-        epochs=0,
-        updates=5000,
+        epochs=40,
+        updates=4000,
         batch_tokens=500,
-        most_batch_tokens=4000,
+        most_batch_tokens=8000,
         optimizer="adamw",
         learning_rate=2e-3,
         warmup_steps=100,
