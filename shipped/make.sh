@@ -30,12 +30,12 @@ de)
 en)
     train=(en_masc en_craft)
     dev=(en_masc en_craft)
-    settings=(--seed 1 --set updates=7000)
+    settings=(--seed 1)
     ;;
 is)
     train=(is_icepahc)
     dev=(is_icepahc)
-    settings=(--seed 1 --set updates=7000)
+    settings=(--seed 1 --set updates=6300)
     ;;
 *)
     echo "$0: no model is called $language: choose nl, de, en or is" >&2

@@ -52,7 +52,7 @@ def assert_equal(ours: Trace, theirs: Trace) -> None:
 def test_greedy_derivations_are_those_of_the_loop(batch):
     tokens, lengths, _ = batch
     ours, _ = fused.derive(scorers(), tokens, lengths)
-    policy = ScoringPolicy(scorers(), tokens, on_demand=False)
+    policy = ScoringPolicy(scorers(), tokens)
     theirs = run(Lockstep(lengths, tokens.shape[1]), policy)
     for b, length in enumerate(LENGTHS):
         assert torch.equal(ours.action[b, : 2 * length - 1], theirs[b, : 2 * length - 1])
@@ -64,7 +64,7 @@ def test_the_oracle_says_what_it_says_in_the_loop(batch, options, stay):
     tokens, lengths, gold = batch
     ours, _ = fused.derive(scorers(), tokens, lengths, gold, stay=stay, **options)
     machine = Lockstep(lengths, tokens.shape[1])
-    policy = ScoringPolicy(scorers(), tokens, on_demand=False)
+    policy = ScoringPolicy(scorers(), tokens)
     assert_equal(ours, run_with_oracle(machine, LockstepOracle(gold, machine), policy, stay=stay, **options))
 
 
@@ -77,13 +77,13 @@ def test_samples_follow_the_softmax():
     seen: list[torch.Tensor] = []
 
     class Watching(ScoringPolicy):
-        def scores(self, machine: Lockstep, focus: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-            seen.append(super().scores(machine, focus, legal))
+        def scores(self, focus: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+            seen.append(super().scores(focus, legal))
             return seen[-1]
 
     gentle = scorers()
     gentle.pair_output.weight.mul_(0.3)
-    run(Lockstep(lengths[:1], 3), Watching(gentle, tokens[:1], on_demand=False))
+    run(Lockstep(lengths[:1], 3), Watching(gentle, tokens[:1]))
     trace, _ = fused.derive(gentle, tokens, lengths, sample=True)
     # The second SHIFT is forced; the step after it has a choice between combining with token 0 and shifting token 2.
     share = (trace.action[:, 2] == 0).double().mean().item()

@@ -98,7 +98,7 @@ def test_without_models_the_user_is_told_what_to_do(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", shipped_models() or [None])
 def test_shipped_models_are_small_complete_and_work(name):
-    """Each has a language, a licence, figures and a card, fits into 10 MB, and gives trees for a sentence."""
+    """Each has a language, a licence, figures, a full card, fits into 10 MB, and gives trees for a sentence."""
     if name is None:
         pytest.skip("this installation has no models")
     listed = discoparse.models.describe_model(name)
@@ -108,6 +108,7 @@ def test_shipped_models_are_small_complete_and_work(name):
     assert listed.info.treebanks
     assert listed.info.licence
     assert all(scores["f1"] > 50 and scores["pos"] > 80 for scores in listed.info.dev_sets.values())
+    assert listed.info.data and listed.info.notes and listed.info.training["command"]
     assert listed.info.licence in run(name).stdout
     (tree,) = load(find_model(name), device="cpu").parse("Hm , ( a ) .", lines=True)
     assert len(tree) == 6

@@ -47,42 +47,42 @@ def test_factored_and_plain_scorers_agree(network, seed):
         torch.testing.assert_close(plain, factored, atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("on_demand", [True, False])
+class WatchedPolicy(ScoringPolicy):
+    """Keeps the scores of the last step."""
+
+    def scores(self, focus: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        self.last = super().scores(focus, legal)
+        return self.last
+
+
 @pytest.mark.parametrize("seed", range(5))
-def test_the_policy_scores_what_training_scores(network, seed, on_demand):
+def test_the_policy_scores_what_training_scores(network, seed):
     """Every legal action of every configuration gets the score in lockstep that the flat training rows give it."""
     trace, decisions, _, _, tokens = decisions_for(seed)
     scorers = network.scorers
     pairs, foci = factored_inputs(scorers, scorers.with_nil(tokens), decisions)
     expected = scorers.pair_scores(pairs)
     machine, *_ = batch_oracle_again(seed)
-    policy = ScoringPolicy(scorers, tokens, on_demand=on_demand)
+    policy = WatchedPolicy(scorers, tokens)
     found = {}
-    row = 0
     rows = {}
     steps = trace.action.shape[1]
     for b, n in enumerate(machine.length.tolist()):
         for t in range(2 * n - 1):
-            rows[b, t] = row
-            row += 1
-    label_inputs = []
-    for t in range(steps):
-        item, focus, label = policy.sums(machine.focus).split(policy.hidden, 1)
-        label_inputs.append(label)
+            rows[b, t] = len(rows)
+    for t in range(steps - 1):
         legal = machine.legal()
-        scores = policy.scores(machine, focus, legal)
+        policy(machine, legal)
         for b, slot in torch.nonzero(legal).tolist():
             made = trace.entered[b, t, slot].item()
             key = rows[b, made] if made >= 0 else len(decisions.focus) + b * machine.width + slot
-            found[rows[b, t], key] = scores[b, slot]
-        policy.remember(machine, item)
-        if t < steps - 1:
-            machine.advance(trace.action[:, t + 1])
+            found[rows[b, t], key] = policy.last[b, slot]
+        machine.advance(trace.action[:, t + 1])
     keys = list(zip(decisions.pair_focus.tolist(), decisions.pair_item.tolist(), strict=True))
     assert set(found) == set(keys)
     torch.testing.assert_close(torch.stack([found[key] for key in keys]), expected, atol=1e-5, rtol=0)
-    stacked = torch.stack(label_inputs, 1)
-    flat = torch.stack([stacked[b, t] for b, t in rows])
+    label_inputs = policy.finish(machine)
+    flat = torch.stack([label_inputs[b, t] for b, t in rows])
     torch.testing.assert_close(flat, foci, atol=1e-5, rtol=0)
 
 

@@ -19,85 +19,83 @@ from torch.nn import functional as F
 from discoparse.lockstep import NO_LABEL, Gold, Lockstep, LockstepOracle, Trace, run, run_with_oracle
 from discoparse.network import POSITIONS, Network, Scorers
 
-_BOUNDARIES = 2  # positions that every set has; the other two belong to the gap
-
 
 @dataclass(frozen=True)
 class Projection:
-    """The weights of the scorers' first layers by position, as long as the parameters stay the same."""
+    """The weights of the scorers' first layers for the two ends of a set and for the two ends of its gap.
 
-    weights: Tensor  # [POSITIONS, 3H, D]
-    bias: Tensor  # [3H]
+    Rows: item and focus of FF_s [2H], then the labeller [H]. Valid as long as the parameters stay the same.
+    """
+
+    ends: Tensor  # [2, 3H, D]
+    gap: Tensor  # [3H, 2D]
+    bias: Tensor  # [3H] of a set without a gap: with what the vector of nil adds
 
     @classmethod
     def of(cls, scorers: Scorers) -> Projection:
         weights, bias = scorers.blocks()
-        return cls(weights.view(POSITIONS, len(bias), -1), bias)
+        left, right, gap_first, gap_last = weights.view(POSITIONS, len(bias), -1)
+        gap = torch.cat([gap_first, gap_last], 1)
+        return cls(torch.stack([left, right]), gap, bias + gap.mv(scorers.nil.repeat(2)))
 
-    def __call__(self, rows: Tensor, first: int, last: int) -> Tensor:
-        """Tokens at positions first..last-1: [M, D] -> [M x positions, 3H], thirds for item, focus and labeller."""
-        return F.linear(rows, self.weights[first:last].flatten(0, 1)).view(-1, len(self.bias))
+
+class _FirstLayers:
+    """First layers of the scorers, or of some of them, for any sets: every token is projected once as either end.
+
+    Few sets have a gap; its ends are projected on demand.
+    """
+
+    def __init__(self, rows: Tensor, nil: Tensor, projection: Projection, columns: slice) -> None:
+        self.rows = rows  # [B N, D] tokens
+        ends = projection.ends[:, columns]
+        self.table = F.linear(rows, ends.flatten(0, 1)).view(2 * len(rows), -1)  # [B N x 2, columns]
+        self.gap = projection.gap[columns]
+        self.bias = projection.bias[columns]
+        self.no_gap = self.gap.mv(nil.repeat(2))
+
+    def singletons(self) -> Tensor:
+        """Of the tokens themselves: [B N, columns]."""
+        return self.table.view(len(self.rows), 2, -1).sum(1)
+
+    def __call__(self, positions: Tensor, gapped: Tensor) -> Tensor:
+        """Of sets at rows [S, 4]; `gapped` has the numbers of those with a gap. [S, columns]."""
+        ends = 2 * positions[:, :2]
+        ends[:, 1] += 1
+        sums = F.embedding_bag(ends, self.table, mode="sum") + self.bias  # on a processor thrice as fast as indexing
+        if len(gapped):
+            gap = self.rows[positions[gapped, 2:]].flatten(1)  # [G, 2D]
+            sums.index_add_(0, gapped, F.linear(gap, self.gap) - self.no_gap)
+        return sums
 
 
 class ScoringPolicy:
     """Chooses the best-scoring legal action of every configuration, or samples one from the softmax.
 
-    Keeps the first scorer layer of every item in its slot, so that a step costs one addition a pair.
+    Keeps the first scorer layer of every item in its slot, so that a step costs one addition a pair. Made for
+    processors: it asks which sets have a gap and which actions are legal, for which a GPU would have to wait.
     """
 
     def __init__(
-        self,
-        scorers: Scorers,
-        tokens: Tensor,
-        sample: bool = False,
-        on_demand: bool | None = None,
-        projection: Projection | None = None,
+        self, scorers: Scorers, tokens: Tensor, sample: bool = False, projection: Projection | None = None
     ) -> None:
         batch, width, _ = tokens.shape
         self.scorers = scorers
         self.sample = sample
-        self.rows = scorers.with_nil(tokens)  # [B N + 1, D]
-        self.nil = batch * width
+        self.tokens = tokens.flatten(0, 1)  # [B N, D]
         self.base = (torch.arange(batch, device=tokens.device) * width)[:, None]  # [B, 1] first row of a sentence
-        # Few sets have a gap and few slots an item: where asking costs nothing (there is no device to wait for), gap
-        # tokens are projected and slots scored on demand.
-        self.on_demand = tokens.device.type == "cpu" if on_demand is None else on_demand
-        positions = _BOUNDARIES if self.on_demand else POSITIONS
-        self.project = Projection.of(scorers) if projection is None else projection
-        self.table = self.project(self.rows, 0, positions)  # [(B N + 1) x positions, 3H]
-        self.positions = torch.arange(positions, device=tokens.device)
-        hidden = self.table.shape[1] // 3
-        nil_gap = self.project(scorers.nil[None], _BOUNDARIES, POSITIONS).sum(0)  # [3H]
-        bias = self.project.bias
-        self.constant = bias + nil_gap if self.on_demand else bias
-        self.nil_gap = nil_gap
-        self.hidden = hidden
+        self.projection = Projection.of(scorers) if projection is None else projection
+        self.hidden = scorers.pair_hidden.in_features
+        self.pairs = _FirstLayers(self.tokens, scorers.nil, self.projection, slice(0, 2 * self.hidden))
         # The slot of the next token stands for SHIFT and holds the singleton that it would make.
-        singletons = self.table.view(-1, positions, 3 * hidden)[:-1, :_BOUNDARIES, :hidden].sum(1)
-        self.items = (singletons + nil_gap[:hidden]).view(batch, width, hidden)  # [B, N, H]
-        self.label_inputs: list[Tensor] = []  # [B, H] for each focus so far
-
-    def sums(self, focus: Tensor) -> Tensor:
-        """First layers of the scorers for focus items: positions [B, 4] -> [B, 3H]."""
-        width = self.items.shape[1]
-        rows = torch.where(focus == width, self.nil, self.base + focus)
-        count = len(self.positions)
-        places = rows[:, :count] * count + self.positions
-        if not self.on_demand:
-            return self.table[places].sum(1) + self.constant
-        sums = F.embedding_bag(places, self.table, mode="sum") + self.constant  # on a processor thrice as fast
-        (gapped,) = torch.nonzero(rows[:, _BOUNDARIES] != self.nil, as_tuple=True)
-        if len(gapped):
-            gap = self.rows[rows[gapped, _BOUNDARIES:]]  # [G, 2, D]
-            first = self.project(gap[:, 0], _BOUNDARIES, _BOUNDARIES + 1)
-            last = self.project(gap[:, 1], _BOUNDARIES + 1, POSITIONS)
-            sums.index_add_(0, gapped, first + last - self.nil_gap)
-        return sums
+        singletons = self.pairs.singletons()[:, : self.hidden] + self.pairs.bias[: self.hidden]
+        self.items = singletons.view(batch, width, self.hidden)  # [B, N, H]
+        self.foci: list[Tensor] = []  # [B, 4] positions of each focus so far
 
     def __call__(self, machine: Lockstep, legal: Tensor) -> Tensor:
-        item, focus, label = self.sums(machine.focus).split(self.hidden, 1)
-        self.label_inputs.append(label)
-        scores = self.scores(machine, focus, legal)
+        self.foci.append(machine.focus)
+        (gapped,) = torch.nonzero(machine.focus[:, 2] < machine.width, as_tuple=True)
+        item, focus = self.pairs(self.base + machine.focus, gapped).split(self.hidden, 1)
+        scores = self.scores(focus, legal)
         if self.sample:  # Gumbel's trick: the maximum of scores with this noise is a sample from their softmax
             scores = scores - torch.empty_like(scores).exponential_().log()
         self.remember(machine, item)
@@ -107,21 +105,21 @@ class ScoringPolicy:
         """Put the focus [B, H] in its slot: it is found there if it goes to the memory; if not, nobody looks."""
         self.items.scatter_(1, machine.left[:, None, None].expand(-1, 1, self.hidden), item[:, None])
 
-    def scores(self, machine: Lockstep, focus: Tensor, legal: Tensor) -> Tensor:
+    def scores(self, focus: Tensor, legal: Tensor) -> Tensor:
         """FF_s of every legal action, minus infinity elsewhere: [B, H], [B, N] -> [B, N]."""
         batch, width = legal.shape
-        if not self.on_demand:
-            first = self.items + focus[:, None]
-            return self.scorers.pair_scores(first).masked_fill(~legal, -torch.inf)
         (rows,) = torch.nonzero(legal.flatten(), as_tuple=True)
         first = self.items.view(-1, self.hidden)[rows] + focus[rows // width]
-        scores = torch.full((batch * width,), -torch.inf)
+        scores = torch.full((batch * width,), -torch.inf, device=focus.device)
         return scores.index_copy_(0, rows, self.scorers.pair_scores(first)).view(batch, width)
 
     def finish(self, machine: Lockstep) -> Tensor:
         """The labeller's first layer for all foci [B, T, H], the last one included."""
-        self.label_inputs.append(self.sums(machine.focus)[:, 2 * self.hidden :])
-        return torch.stack(self.label_inputs, 1)
+        focus = torch.stack([*self.foci, machine.focus], 1)  # [B, T, 4]
+        labels = _FirstLayers(self.tokens, self.scorers.nil, self.projection, slice(2 * self.hidden, None))
+        (gapped,) = torch.nonzero(focus[:, :, 2].flatten() < machine.width, as_tuple=True)
+        first = labels((self.base[:, :, None] + focus).flatten(0, 1), gapped)
+        return first.view(*focus.shape[:2], -1)
 
 
 @dataclass

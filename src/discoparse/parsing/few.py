@@ -22,11 +22,10 @@ class FewScorers:
     """The parameters of the scorers, laid out for single sets."""
 
     def __init__(self, scorers: Scorers, projection: Projection) -> None:
-        left, right, gap_first, gap_last = projection.weights  # [3H, D] each
-        self.boundaries = torch.cat([left, right]).T.contiguous()  # [D, 2 x 3H]
-        self.gaps = torch.cat([gap_first, gap_last], 1).contiguous()  # [3H, 2D]
-        self.nil_gap = self.gaps.mv(torch.cat([scorers.nil, scorers.nil]))  # [3H]
-        self.constant = projection.bias + self.nil_gap
+        self.boundaries = projection.ends.flatten(0, 1).T.contiguous()  # [D, 2 x 3H]
+        self.gaps = projection.gap  # [3H, 2D]
+        self.nil_gap = self.gaps.mv(scorers.nil.repeat(2))  # [3H]
+        self.constant = projection.bias
         self.second = scorers.pair_hidden.weight.T.contiguous()  # [H, H]
         self.second_bias = scorers.pair_hidden.bias
         self.output = scorers.pair_output.weight[0]  # [H]
