@@ -30,7 +30,7 @@ from discoparse.treebank import read_trees
 
 LATENCY_TOKENS = 20
 _LEAST_TRAINING = 1.0  # seconds of training where there is no model, so that parsing has something to go by
-_WARMUP_STEPS = 5  # of training on a CPU; a GPU gets a whole epoch, in which graphs are recorded
+_WARMUP_STEPS = 5  # of training on a CPU; a GPU gets a whole epoch, in which kernels are compiled
 Words = Sequence[str]
 
 
