@@ -53,6 +53,7 @@ GERMAN = [
     ),
     ("Die SPD-Fraktion (15) und der/die Leiter(in)", "Die SPD-Fraktion ( 15 ) und der/die Leiter(in)"),
     ("Er kaufte Äpfel, Birnen usw. Dann ging er.", "Er kaufte Äpfel , Birnen usw.\nDann ging er ."),
+    ("So ist's. Er kam. Das war’s. Und du?", "So ist's .\nEr kam .\nDas war's .\nUnd du ?"),
     ("»Ja«, sagte sie.", "» Ja « , sagte sie ."),
 ]
 DUTCH = [
@@ -64,6 +65,7 @@ DUTCH = [
         "De (werk)dag van de in- en uitvoer kost 10.000,- gulden.",
         "De (werk)dag van de in- en uitvoer kost 10.000,- gulden .",
     ),
+    ("Ik zie auto's. Zij ook.", "Ik zie auto's .\nZij ook ."),
     ("'Hoe heet je?', vraagt zij.", "' Hoe heet je ? ' , vraagt zij ."),
 ]
 ICELANDIC = [

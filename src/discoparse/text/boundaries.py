@@ -6,13 +6,17 @@ import re
 from enum import Enum
 from functools import partial
 
-from discoparse.text.characters import CLOSING, OPENING, is_invisible
+from discoparse.text.characters import CLOSING, OPENING, SINGLE_QUOTES, is_invisible
 from discoparse.text.convention import Convention
 
 # The library needs quadratic time for a run without spaces; no word is longer than this.
 _LONG_RUN = re.compile(r"\S{201,}")
 _EDGE = re.escape(OPENING) + r"\s/-"
-_WORD_AND_PERIOD = re.compile(rf"(?<![^{_EDGE}])([^{_EDGE}]{{1,30}})\.(?![\w.])")
+_QUOTE = re.escape(SINGLE_QUOTES)
+# An apostrophe inside a word (`ist's`) is no edge: what follows it is not a word of one letter.
+_WORD_AND_PERIOD = re.compile(
+    rf"(?<![^{_EDGE}])(?<!\w[{_QUOTE}])((?:[^{_EDGE}]|(?<=\w)[{_QUOTE}](?=\w)){{1,30}})\.(?![\w.])"
+)
 _NEXT = re.compile(rf"[{re.escape(CLOSING)}]{{0,3}}\s*[{re.escape(OPENING)}]{{0,3}}(\S?)")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _ORDINAL = re.compile(r"\d\d?|[IVXLC]+")
