@@ -54,6 +54,9 @@ GERMAN = [
     ("Die SPD-Fraktion (15) und der/die Leiter(in)", "Die SPD-Fraktion ( 15 ) und der/die Leiter(in)"),
     ("Er kaufte Äpfel, Birnen usw. Dann ging er.", "Er kaufte Äpfel , Birnen usw.\nDann ging er ."),
     ("So ist's. Er kam. Das war’s. Und du?", "So ist's .\nEr kam .\nDas war's .\nUnd du ?"),
+    ("Er wohnt in der Goethestr. 5 in Bonn.", "Er wohnt in der Goethestr. 5 in Bonn ."),
+    ("Sie stand am Marktpl. in Ulm.", "Sie stand am Marktpl. in Ulm ."),
+    ("Das Büro ist in der Bonner Str. Wir sind oft dort.", "Das Büro ist in der Bonner Str.\nWir sind oft dort ."),
     ("»Ja«, sagte sie.", "» Ja « , sagte sie ."),
 ]
 DUTCH = [
@@ -66,6 +69,7 @@ DUTCH = [
         "De (werk)dag van de in- en uitvoer kost 10.000,- gulden .",
     ),
     ("Ik zie auto's. Zij ook.", "Ik zie auto's .\nZij ook ."),
+    ("Hij woont in de Kerkstr. 5 in Gent.", "Hij woont in de Kerkstr. 5 in Gent ."),
     ("'Hoe heet je?', vraagt zij.", "' Hoe heet je ? ' , vraagt zij ."),
 ]
 ICELANDIC = [

@@ -84,7 +84,7 @@ def _judge(word: str, letter: str, after: str, convention: Convention) -> _Perio
     lower = word.lower()
     if lower in convention.before_number:
         return _Period.ABBREVIATION if letter.isdigit() else _Period.OTHER
-    if lower in convention.final:
+    if lower in convention.final or lower.endswith(convention.final_endings):
         return _Period.BOTH
     if lower in convention.abbreviations:
         return _Period.ABBREVIATION

@@ -21,6 +21,8 @@ class Convention:
     abbreviations: frozenset[str] = frozenset()
     # Those of them that may also be the last word of a sentence: the period then serves both.
     final: frozenset[str] = frozenset()
+    # How compounds end that are abbreviated so too (`Goethestr.`); no word that is written out ends in these letters.
+    final_endings: tuple[str, ...] = ()
     # Abbreviations only before a number: elsewhere they are words.
     before_number: frozenset[str] = frozenset()
     # Capital letters that are words and no initials.
@@ -136,6 +138,7 @@ GERMAN = Convention(
         " südl tel tsd u usf usw vgl vol vs westl zit zzgl österr östl"
     ),
     final=_words("abs etc ff jh std usf usw jr co inc ltd"),
+    final_endings=("str", "pl"),
     before_number=_words("art"),
     ordinals=True,
     initials_always=True,
@@ -152,6 +155,7 @@ DUTCH = Convention(
         " vgl vnl vol vs zg zgn zn"
     ),
     final=_words("co enz etc inc jl jr ltd mij mld mln pct sec sr zn"),
+    final_endings=("str",),
     before_number=_words("art no max min"),
     after_apostrophe=re.compile(r"(?i)\d\d\b|(?:t|s|n|m|k|r|ns|ie|er)\b(?!')"),
 )
