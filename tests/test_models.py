@@ -89,6 +89,18 @@ def test_the_model_is_chosen_by_the_words_of_the_text(shipped):
     assert "--model (en, xx)" in str(unclear.exception)
 
 
+def test_the_text_that_no_model_suits_is_quoted(shipped):
+    """Of several texts the message names the one to blame, shortened and on one line."""
+    unclear = CliRunner().invoke(cli, ["parse", "The dog barks.", "In\nQuux.", "What did you see?"])
+    assert unclear.stdout == "", "nothing is parsed"
+    assert "the text 'In Quux.': name it" in str(unclear.exception)
+    long = CliRunner().invoke(cli, ["parse", "quux " * 100])
+    assert f"the text '{'quux ' * 9}quux…'" in str(long.exception)
+    endless = CliRunner().invoke(cli, ["parse", "q" * 10_000])
+    assert f"the text '{'q' * 49}…'" in str(endless.exception)
+    assert "from an empty text" in str(CliRunner().invoke(cli, ["parse", " "]).exception)
+
+
 def test_without_models_the_user_is_told_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr(discoparse.models, "_SHIPPED", tmp_path)
     assert run().exit_code == 0

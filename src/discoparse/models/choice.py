@@ -16,6 +16,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 # development sets that gives the right model for 95 (German) to 99 % (Icelandic), and none for nearly all others.
 _KNOWN = 0.4
 _CLEARLY = 1.2
+_QUOTED = 50  # characters of a text in a message
 
 
 def look_ahead(pieces: Iterable[str]) -> tuple[str, Iterable[str]]:
@@ -35,7 +36,8 @@ def choose_model(sample: str) -> str:
     vocabularies = {name: _known_words(name) for name in names}
     best = clearly_best(sample, vocabularies)
     if best is None:
-        raise UsageError(f"which model to use cannot be told from the text: name it with --model ({', '.join(names)})")
+        text = f"the text {_quoted(sample)}" if sample.strip() else "an empty text"
+        raise UsageError(f"which model to use cannot be told from {text}: name it with --model ({', '.join(names)})")
     return best
 
 
@@ -57,6 +59,16 @@ def clearly_best(sample: str, vocabularies: dict[str, set[str]]) -> str | None:
     best, *others = sorted(scores, key=scores.__getitem__, reverse=True)
     second = scores[others[0]] if others else 0.0
     return best if found and known[best] >= _KNOWN * len(found) and scores[best] >= _CLEARLY * second else None
+
+
+def _quoted(sample: str) -> str:
+    """The beginning of a text on one line, for a message.
+
+    >>> _quoted("In\\nBerlin. ")
+    "'In Berlin.'"
+    """
+    line = " ".join(sample[: 10 * _QUOTED].split())
+    return repr(line if len(line) <= _QUOTED else line[: _QUOTED - 1].rstrip() + "…")
 
 
 def _known_words(name: str) -> set[str]:
