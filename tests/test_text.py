@@ -42,6 +42,11 @@ ENGLISH = [
     ("the '90s and 'em", "the '90s and 'em"),
     ("I'd've gone.", "I 'd 've gone ."),
     ("So do I. We left.", "So do I .\nWe left ."),
+    ("She lives in D.C. He doesn't.", "She lives in D.C.\nHe does n't ."),
+    ("They left the U.S. In 1990 it was “a mess.”", 'They left the U.S.\nIn 1990 it was " a mess . "'),
+    ("We chose plan B. It worked.", "We chose plan B .\nIt worked ."),
+    ("He left Elm St. in Dec. She stayed.", "He left Elm St. in Dec.\nShe stayed ."),
+    ("K. He and X. You, e.g. The Dr. He of old", "K. He and X. You , e.g. The Dr. He of old"),
 ]
 GERMAN = [
     ("Am 3. Oktober kam Dr. Müller z.B. nach Köln.", "Am 3. Oktober kam Dr. Müller z. B. nach Köln ."),
@@ -57,6 +62,9 @@ GERMAN = [
     ("Er wohnt in der Goethestr. 5 in Bonn.", "Er wohnt in der Goethestr. 5 in Bonn ."),
     ("Sie stand am Marktpl. in Ulm.", "Sie stand am Marktpl. in Ulm ."),
     ("Das Büro ist in der Bonner Str. Wir sind oft dort.", "Das Büro ist in der Bonner Str.\nWir sind oft dort ."),
+    ("Sie ist 15. Er kennt Karl V. Das war am 3. Mai.", "Sie ist 15 .\nEr kennt Karl V.\nDas war am 3. Mai ."),
+    ("1. Der Hund bellt. 2. Die Katze schläft.", "1. Der Hund bellt .\n2. Die Katze schläft ."),
+    ("Es kostet 3 Mio. Das ist viel, z. B. Der Preis.", "Es kostet 3 Mio.\nDas ist viel , z. B. Der Preis ."),
     ("»Ja«, sagte sie.", "» Ja « , sagte sie ."),
 ]
 DUTCH = [
@@ -70,6 +78,7 @@ DUTCH = [
     ),
     ("Ik zie auto's. Zij ook.", "Ik zie auto's .\nZij ook ."),
     ("Hij woont in de Kerkstr. 5 in Gent.", "Hij woont in de Kerkstr. 5 in Gent ."),
+    ("Hij werkt bij een N.V. Zij niet. J. De Vries wel.", "Hij werkt bij een N.V.\nZij niet .\nJ. De Vries wel ."),
     ("'Hoe heet je?', vraagt zij.", "' Hoe heet je ? ' , vraagt zij ."),
 ]
 ICELANDIC = [
@@ -79,6 +88,7 @@ ICELANDIC = [
         "Fundur$ $inn hefst kl. 10 þann 3. maí nk. í Reykjavík .",
     ),
     ("Hann keypti epli o.s.frv. Svo fór hann heim.", "Hann keypti epli o.s.frv.\nSvo fór hann heim ."),
+    ("Hún er 15. Hann er eldri.", "Hún er 15 .\nHann er eldri ."),
     ("„Hvað gerir þú?“ spurði hún.", '" Hvað gerir þú ? " spurði hún .'),
 ]
 CASES = [

@@ -30,7 +30,8 @@ class _Period(Enum):
 
     ABBREVIATION = 1  # part of the word, ends no sentence
     BOTH = 2  # part of the word, ends a sentence where a capital follows
-    OTHER = 3  # the table says nothing
+    END = 3  # no part of the word, ends a sentence
+    OTHER = 4  # the table says nothing
 
 
 def find_boundaries(paragraph: str, convention: Convention) -> tuple[list[int], frozenset[int]]:
@@ -41,12 +42,16 @@ def find_boundaries(paragraph: str, convention: Convention) -> tuple[list[int], 
         end = match.end()
         letter = _next(paragraph, end)
         kind = _judge(match.group(1), letter, paragraph[end : end + 1], convention)
+        if kind is _Period.ABBREVIATION and letter.isupper():
+            kind = _judge_before_opener(paragraph, match, convention)
         from_library = kind is _Period.OTHER and end - 1 in known_to_library
-        if kind is not _Period.OTHER or (from_library and convention.trust_library):
+        if kind in (_Period.ABBREVIATION, _Period.BOTH) or (from_library and convention.trust_library):
             periods.add(end - 1)
         small = letter.isalnum() and not letter.isupper()
         if kind is _Period.ABBREVIATION or (kind is _Period.BOTH and small):
             ends.discard(end)
+        elif kind is _Period.END:
+            ends.add(end)
         elif letter.isupper() and (kind is _Period.BOTH or (from_library and not convention.trust_library)):
             ends.add(end)  # to the library, an abbreviation of Icelandic
     kept: list[int] = []
@@ -98,6 +103,25 @@ def _judge(word: str, letter: str, after: str, convention: Convention) -> _Perio
         if named or small or after == "," or (convention.initials_always and letter):
             return _Period.ABBREVIATION
     return _Period.OTHER
+
+
+def _judge_before_opener(paragraph: str, match: re.Match[str], convention: Convention) -> _Period:
+    """What the period of an abbreviation is before a word with a capital, which may show that a sentence starts."""
+    following = _NEXT.match(paragraph, match.end())
+    if not (following and convention.opener.match(paragraph, following.start(1))):
+        return _Period.ABBREVIATION
+    word = match.group(1)
+    if convention.ordinals and _ORDINAL.fullmatch(word):
+        # `Sie ist 15. Er …` and `Karl V. Er …`, but the number of an item comes after no word.
+        before = paragraph[max(0, match.start() - 5) : match.start()].rstrip()
+        if not before[-1:].isalpha():
+            return _Period.ABBREVIATION
+        return _Period.END if word.isdigit() else _Period.BOTH
+    if len(word) == 1:
+        return _Period.END if word.isupper() and not convention.initials_always else _Period.ABBREVIATION
+    # Small initials lead on: `e.g. The Times`.
+    closing = (_INITIALS.fullmatch(word) and word[0].isupper()) or word.lower() in convention.final_before_opener
+    return _Period.BOTH if closing else _Period.ABBREVIATION
 
 
 def _ask_library(paragraph: str) -> tuple[set[int], set[int]]:

@@ -13,6 +13,11 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def _any_of(text: str) -> str:
+    """A regular expression for any of the words between spaces."""
+    return f"(?:{'|'.join(text.split())})(?![\\w-])"
+
+
 @dataclass(frozen=True)
 class Convention:
     """How the treebanks of a language cut words; the defaults suit any language with spaces between words."""
@@ -25,6 +30,10 @@ class Convention:
     final_endings: tuple[str, ...] = ()
     # Abbreviations only before a number: elsewhere they are words.
     before_number: frozenset[str] = frozenset()
+    # Words that have a capital only because a sentence starts with them: before these, initials (`D.C. He`), numbers
+    # (`15. Er`) and some other abbreviations (`Dec. He`, but `Mr. He`) end one. Not those that are also names.
+    opener: re.Pattern[str] = re.compile(r"(?!)")
+    final_before_opener: frozenset[str] = frozenset()
     # Capital letters that are words and no initials.
     no_initial: str = ""
     # Whether to believe the library, which knows Icelandic abbreviations, about other periods.
@@ -113,6 +122,21 @@ def _mark_clitics(pieces: list[str]) -> list[str]:
     return [("$" if i else "") + piece + ("$" if i < last else "") for i, piece in enumerate(pieces)]
 
 
+_ENGLISH_OPENER = re.compile(
+    _any_of(
+        "The This That These Those They There Then But And When While If Although However His Her Its Their Our"
+        " What Why Where How"
+    )
+    # Also in titles and headlines, but not before a small letter.
+    + "|"
+    + _any_of("A As At For In On To With")
+    + r"\s[a-z\d]"
+    # Also surnames and letters.
+    + "|"
+    + _any_of("An He I It She So We You")
+    + r"(?:['’]|\s(?!and\b|et\b)[a-z])"
+)
+
 ENGLISH = Convention(
     abbreviations=_words(
         "a.m adm al approx apr assn asst aug ave bldg blvd bros ca capt cf ch co col comdr corp dec dept"
@@ -122,6 +146,8 @@ ENGLISH = Convention(
     final=_words("al assn ave bldg blvd bros co corp esq etc ext ft inc jr ltd oz seq sr a.m p.m"),
     before_number=_words("no art mar jul jun ed pt sec"),
     no_initial="I",
+    opener=_ENGLISH_OPENER,
+    final_before_opener=_words("apr aug dec dept feb jan nov oct sept st univ"),
     after_apostrophe=re.compile(
         r"(?i)\d\ds?\b|(?:em|til|tis|twas|twere|cause|n|er|im|all|round|bout|s|re|ve|ll|d|m)\b"
     ),
@@ -139,6 +165,13 @@ GERMAN = Convention(
     ),
     final=_words("abs etc ff jh std usf usw jr co inc ltd"),
     final_endings=("str", "pl"),
+    opener=re.compile(
+        _any_of(
+            "Er Sie Es Wir Ihr Ich Der Die Das Dies Diese Dieser Dieses Ein Eine Und Aber Doch Denn Dann Da Dort Nun"
+            " Jetzt Wenn Als Auch Damit Dabei Danach Daher Deshalb"
+        )
+    ),
+    final_before_opener=_words("mio mrd tsd jhd"),
     before_number=_words("art"),
     ordinals=True,
     initials_always=True,
@@ -156,6 +189,11 @@ DUTCH = Convention(
     ),
     final=_words("co enz etc inc jl jr ltd mij mld mln pct sec sr zn"),
     final_endings=("str",),
+    opener=re.compile(
+        _any_of(
+            "Hij Zij Ze Het Dit Dat Deze Die Wij We Jij Je Jullie Ik Een En Maar Toen Dan Daar Daarom Er Als Ook Nu Zo"
+        )
+    ),
     before_number=_words("art no max min"),
     after_apostrophe=re.compile(r"(?i)\d\d\b|(?:t|s|n|m|k|r|ns|ie|er)\b(?!')"),
 )
@@ -163,6 +201,7 @@ DUTCH = Convention(
 ICELANDIC = Convention(
     abbreviations=_words("kap kongl matth jóh kór lúk dr mr hr st"),
     final=_words("kap"),
+    opener=re.compile(_any_of("Hann Hún Það Þeir Þær Þau Þetta Þessi Við Þið Ég Þú En Og Svo Þá Þar Þegar")),
     trust_library=True,
     ordinals=True,
     separators=re.compile(r"–|(?<=\d)%|[€£]|="),
