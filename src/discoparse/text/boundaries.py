@@ -6,7 +6,7 @@ import re
 from enum import Enum
 from functools import partial
 
-from discoparse.text.characters import CLOSING, OPENING, SINGLE_QUOTES, is_invisible
+from discoparse.text.characters import CLOSING, DOUBLE_QUOTES, OPENING, SINGLE_QUOTES, is_invisible
 from discoparse.text.convention import Convention
 
 # The library needs quadratic time for a run without spaces; no word is longer than this.
@@ -21,6 +21,7 @@ _NEXT = re.compile(rf"[{re.escape(CLOSING)}]{{0,3}}\s*[{re.escape(OPENING)}]{{0,
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _ORDINAL = re.compile(r"\d\d?|[IVXLC]+")
 _PERIOD_OF_WORD = re.compile(r"(?<=[^\s.])\.(?=\s|$)")
+_ASKED = re.compile(rf"[?!…][{re.escape(DOUBLE_QUOTES + SINGLE_QUOTES)}]{{1,2}}")
 _GOES_ON = frozenset("-—–,;:)")  # no sentence starts so; a dash comes before the source of a quotation
 _ITEM_NUMBER = re.compile(r"\s*[(\[]?(?:\d{1,3}|[a-zA-Z])[.)]\s*")
 
@@ -55,7 +56,7 @@ def find_boundaries(paragraph: str, convention: Convention) -> tuple[list[int], 
         elif letter.isupper() and (kind is _Period.BOTH or (from_library and not convention.trust_library)):
             ends.add(end)  # to the library, an abbreviation of Icelandic
     kept: list[int] = []
-    for end in sorted(end for end in map(partial(_settle, paragraph), ends) if end):
+    for end in sorted(end for end in map(partial(_settle, paragraph, convention), ends) if end):
         if not _ITEM_NUMBER.fullmatch(paragraph, kept[-1] if kept else 0, end):
             kept.append(end)
     if not kept or kept[-1] < len(paragraph):
@@ -69,7 +70,7 @@ def _next(paragraph: str, end: int) -> str:
     return match.group(1) if match else ""
 
 
-def _settle(paragraph: str, end: int) -> int:
+def _settle(paragraph: str, convention: Convention, end: int) -> int:
     """Move an end to after closing quotes, or to before an opening one; 0 if no sentence can end there."""
     while end < len(paragraph) and paragraph[end] in CLOSING:
         end += 1
@@ -81,7 +82,13 @@ def _settle(paragraph: str, end: int) -> int:
         while end and paragraph[end - 1].isspace():
             end -= 1
     following = _next(paragraph, end)
-    return 0 if following.islower() or following in _GOES_ON else end
+    return 0 if following.islower() or following in _GOES_ON or _is_quoted(paragraph, convention, end) else end
+
+
+def _is_quoted(paragraph: str, convention: Convention, end: int) -> bool:
+    """Whether what ends there is a quoted question or cry and who said it comes next: `"Why?" I asked.`"""
+    following = paragraph[end : end + 1].isspace() and convention.speaker.match(paragraph, end + 1)
+    return bool(following and _ASKED.search(paragraph, max(0, end - 3), end))
 
 
 def _judge(word: str, letter: str, after: str, convention: Convention) -> _Period:
@@ -111,12 +118,13 @@ def _judge_before_opener(paragraph: str, match: re.Match[str], convention: Conve
     if not (following and convention.opener.match(paragraph, following.start(1))):
         return _Period.ABBREVIATION
     word = match.group(1)
+    before = paragraph[max(0, match.start() - 5) : match.start()].rstrip()[-1:]
+    if not before or before in ".?!…":  # starts a sentence itself: `P.S. You`, `2. Die`
+        return _Period.ABBREVIATION
     if convention.ordinals and _ORDINAL.fullmatch(word):
-        # `Sie ist 15. Er …` and `Karl V. Er …`, but the number of an item comes after no word.
-        before = paragraph[max(0, match.start() - 5) : match.start()].rstrip()
-        if not before[-1:].isalpha():
+        if not before.isalpha():  # the number of an item
             return _Period.ABBREVIATION
-        return _Period.END if word.isdigit() else _Period.BOTH
+        return _Period.END if word.isdigit() else _Period.BOTH  # `Sie ist 15. Er`, `Karl V. Er`
     if len(word) == 1:
         return _Period.END if word.isupper() and not convention.initials_always else _Period.ABBREVIATION
     # Small initials lead on: `e.g. The Times`.

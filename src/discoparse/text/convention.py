@@ -34,6 +34,8 @@ class Convention:
     # (`15. Er`) and some other abbreviations (`Dec. He`, but `Mr. He`) end one. Not those that are also names.
     opener: re.Pattern[str] = re.compile(r"(?!)")
     final_before_opener: frozenset[str] = frozenset()
+    # Who said it, after a quoted question or cry that is part of the same sentence.
+    speaker: re.Pattern[str] = re.compile(r"(?!)")
     # Capital letters that are words and no initials.
     no_initial: str = ""
     # Whether to believe the library, which knows Icelandic abbreviations, about other periods.
@@ -137,6 +139,16 @@ _ENGLISH_OPENER = re.compile(
     + r"(?:['’]|\s(?!and\b|et\b)[a-z])"
 )
 
+# `"Why?" I asked.`, but `"Why?" I said, "Because."`; verbs that take other objects too only where none follows.
+_SPEAKER = re.compile(
+    r"(?:I|(?!(?:He|It|She|They|We|Who|You)\b)[A-Z]\w+(?: [A-Z]\w+)?) (?:\w+ly )?(?:"
+    r"(?:ask(?:s|ed)?|sa(?:y|ys|id)|cr(?:y|ies|ied)|demand(?:s|ed)?|exclaim(?:s|ed)?|inquired?|repl(?:y|ies|ied)"
+    r"|scream(?:s|ed)?|shout(?:s|ed)?|whisper(?:s|ed)?|yell(?:s|ed)?)\b"
+    r"|(?:add|answer|call|murmur|mutter|order|protest|repeat|snap|tease|think|thought|wonder)(?:s|e?d)?"
+    r"(?=[.,;]| \w+ly\b| (?:aloud|back|out)\b)"
+    r")(?![^.?!\"“”]{0,60}[,:]\s*[\"“'‘])"
+)
+
 ENGLISH = Convention(
     abbreviations=_words(
         "a.m adm al approx apr assn asst aug ave bldg blvd bros ca capt cf ch co col comdr corp dec dept"
@@ -147,6 +159,7 @@ ENGLISH = Convention(
     before_number=_words("no art mar jul jun ed pt sec"),
     no_initial="I",
     opener=_ENGLISH_OPENER,
+    speaker=_SPEAKER,
     final_before_opener=_words("apr aug dec dept feb jan nov oct sept st univ"),
     after_apostrophe=re.compile(
         r"(?i)\d\ds?\b|(?:em|til|tis|twas|twere|cause|n|er|im|all|round|bout|s|re|ve|ll|d|m)\b"
