@@ -18,7 +18,7 @@ from discoparse.evaluation import evaluate
 from discoparse.treebank import read_trees, write_trees
 
 SIZES = {"word_size": 8, "character_size": 8, "character_hidden": 8, "hidden": 24, "scorer_hidden": 24}
-SETTINGS = {**SIZES, "updates": 20, "evaluate_every": 10, "warmup_steps": 1, "learning_rate": 0.02}
+SETTINGS = {**SIZES, "epochs": 0, "updates": 20, "evaluate_every": 10, "warmup_steps": 1, "learning_rate": 0.02}
 ORACLES, SEEDS = ("static", "complete"), 2
 RUNS = {f"fast-{oracle}-{seed}" for oracle in ORACLES for seed in (1, 2)}
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from walks import random_gold
 
-from discoparse.decoding import ScoringPolicy
+from discoparse.decoding import ScoringPolicy, _label_inputs
 from discoparse.lockstep import Gold, Lockstep, LockstepOracle, Trace, gold_tensors, run, run_with_oracle
 from discoparse.network import Network, NetworkConfig, Scorers
 
@@ -24,7 +24,7 @@ LENGTHS = [1, 2, 5, 9, 30, 17] if DEVICE == "cpu" else [1, 2, 5, 9, 30, 17, 64, 
 def scorers() -> Scorers:
     """With weights large enough for scores that differ."""
     torch.manual_seed(1)
-    network = Network(NetworkConfig(5, 5, 3, 4, hidden=8, scorer_hidden=20))
+    network = Network(NetworkConfig(5, 5, 3, 4, hidden=8, scorer_hidden=40))
     for parameter in network.scorers.parameters():
         torch.nn.init.normal_(parameter, std=0.6)
     return network.scorers.to(DEVICE).eval().requires_grad_(False)
@@ -41,21 +41,50 @@ def batch() -> tuple[torch.Tensor, torch.Tensor, Gold]:
     return torch.randn(len(LENGTHS), max(LENGTHS), 16, device=DEVICE), torch.tensor(LENGTHS, device=DEVICE), gold
 
 
-def assert_equal(ours: Trace, theirs: Trace) -> None:
+def assert_equal(ours: Trace, theirs: Trace, lengths: list[int]) -> None:
     """At every step of every sentence; after the last one the oracle wants nothing."""
     for name in ("focus", "action", "entered", "next", "optimal", "label"):
-        for b, length in enumerate(LENGTHS):
+        for b, length in enumerate(lengths):
             steps = 2 * length - 1 - (name == "optimal")
             assert torch.equal(getattr(ours, name)[b, :steps], getattr(theirs, name)[b, :steps]), (name, b)
 
 
 def test_greedy_derivations_are_those_of_the_loop(batch):
+    """Actions, and what the labeller is given for every focus."""
     tokens, lengths, _ = batch
-    ours, _ = fused.derive(scorers(), tokens, lengths)
-    policy = ScoringPolicy(scorers(), tokens)
-    theirs = run(Lockstep(lengths, tokens.shape[1]), policy)
+    ours, table = fused.derive(scorers(), tokens, lengths)
+    label_inputs = _label_inputs(scorers(), table, ours.focus)
+    machine, policy = Lockstep(lengths, tokens.shape[1]), ScoringPolicy(scorers(), tokens)
+    theirs = run(machine, policy)
+    expected = policy.finish(machine)
     for b, length in enumerate(LENGTHS):
-        assert torch.equal(ours.action[b, : 2 * length - 1], theirs[b, : 2 * length - 1])
+        steps = 2 * length - 1
+        assert torch.equal(ours.action[b, :steps], theirs[b, :steps])
+        torch.testing.assert_close(label_inputs[b, :steps], expected[b, :steps], atol=1e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("complete", [False, True])
+def test_many_items_and_many_constituents(complete):
+    """More items than are scored at once, more constituents than a word of bits holds: a parser that likes to shift."""
+    length, units = 75, 40
+    eager = scorers()
+    for parameter in eager.parameters():
+        torch.nn.init.normal_(parameter, std=0.03)
+    eager.pair_input.weight.view(units, 2, 4, 16)[:, 0, 0, 0] += 1.0  # the later an item starts, the better
+    eager.pair_hidden.weight.add_(torch.eye(units, device=DEVICE))
+    eager.pair_output.weight.add_(1.0)
+    tokens = torch.randn(1, length, 16, device=DEVICE) * 0.01
+    tokens[0, :, 0] = torch.arange(length) * 1.6 / length - 0.8
+    lengths = torch.tensor([length], device=DEVICE)
+    pairs = [(1, 3 << i) for i in range(0, length - 1, 2)] + [(2, 1 << i) for i in range(0, length, 2)]
+    gold = gold_tensors([[*pairs, (3, (1 << length) - 1)]], [length])
+    gold = Gold(*(tensor.to(DEVICE) for tensor in gold.tensors()))
+    assert gold.member.shape[-1] > 1
+    ours, _ = fused.derive(eager, tokens, lengths, gold, complete=complete)
+    machine = Lockstep(lengths, length)
+    theirs = run_with_oracle(machine, LockstepOracle(gold, machine), ScoringPolicy(eager, tokens), complete=complete)
+    assert (theirs.entered >= 0).sum(-1).max() > 32
+    assert_equal(ours, theirs, [length])
 
 
 @pytest.mark.parametrize("stay", [False, True])
@@ -65,12 +94,12 @@ def test_the_oracle_says_what_it_says_in_the_loop(batch, options, stay):
     ours, _ = fused.derive(scorers(), tokens, lengths, gold, stay=stay, **options)
     machine = Lockstep(lengths, tokens.shape[1])
     policy = ScoringPolicy(scorers(), tokens)
-    assert_equal(ours, run_with_oracle(machine, LockstepOracle(gold, machine), policy, stay=stay, **options))
+    assert_equal(ours, run_with_oracle(machine, LockstepOracle(gold, machine), policy, stay=stay, **options), LENGTHS)
 
 
 def test_samples_follow_the_softmax():
     """One decision of two actions, many times: shares are the softmax's."""
-    count = 4000 if DEVICE == "cuda" else 600
+    count = 4000 if DEVICE == "cuda" else 150
     torch.manual_seed(3)
     tokens = torch.randn(1, 3, 16, device=DEVICE).repeat(count, 1, 1)
     lengths = torch.full((count,), 3, device=DEVICE)

@@ -120,7 +120,9 @@ def test_shipped_models_are_small_complete_and_work(name):
     assert listed.info.treebanks
     assert listed.info.licence
     assert all(scores["f1"] > 50 and scores["pos"] > 80 for scores in listed.info.dev_sets.values())
-    assert listed.info.data and listed.info.notes and listed.info.training["command"]
+    assert listed.info.data
+    assert listed.info.notes
+    assert listed.info.training["command"]
     assert listed.info.licence in run(name).stdout
     (tree,) = load(find_model(name), device="cpu").parse("Hm , ( a ) .", lines=True)
     assert len(tree) == 6

@@ -13,7 +13,7 @@ from walks import random_gold
 
 from discoparse.decoding import ScoringPolicy
 from discoparse.lockstep import run_with_oracle
-from discoparse.network import Inputs, Network, NetworkConfig
+from discoparse.network import Dropout, Inputs, Network, NetworkConfig
 from discoparse.objective import decisions_of, factored_inputs, plain_inputs
 from discoparse.tree import gap_tokens
 
@@ -128,3 +128,15 @@ def test_initialisation_is_the_paper_s(network):
     gate = fresh.encoder.layers[0].forward_lstm.weight_hh_l0[:200]
     assert 0.9 * (6 / 400) ** 0.5 < gate.abs().max() <= (6 / 400) ** 0.5
     assert not any(p.abs().max() for p in fresh.parameters() if p.dim() == 1 and p is not fresh.scorers.nil)
+
+
+def test_word_and_character_vectors_are_dropped_as_wholes(network):
+    """In training either is missing now and then, the other is scaled up; in use both are there."""
+    encoder = Network(network.config, Dropout(embedding=0.3)).encoder.train()
+    whole = torch.ones(50, 40, 6), torch.ones(50, 40, 5)
+    forms, words = encoder._drop(*whole)
+    for vectors in (forms, words):
+        assert (vectors == vectors[..., :1]).all()
+        assert 0.25 < (vectors[..., 0] == 0).double().mean() < 0.35
+    assert set((forms[..., 0] + words[..., 0]).unique().tolist()) == {0.0, 2.0}
+    assert encoder.eval()._drop(*whole) == whole

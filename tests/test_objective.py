@@ -107,8 +107,8 @@ def test_stored_derivations_are_those_of_a_batch():
     vocabulary = Vocabulary.from_trees(trees, chains=True)
     chains = ChainTable(vocabulary, spell=True)
     corpus = Corpus(trees, vocabulary, chains, CPU)
-    small = DecisionStore.of_oracle(corpus, complete=True, single=True, batch_tokens=1)
-    large = DecisionStore.of_oracle(corpus, complete=True, single=True)
+    small = DecisionStore.of_oracle(corpus, batch_tokens=1)
+    large = DecisionStore.of_oracle(corpus)
     chosen = np.array([4, 0, 7, 7])
     index = torch.from_numpy(chosen)
     width = int(corpus.lengths[chosen].max()) + 2
@@ -131,7 +131,7 @@ def test_every_kind_of_tree_becomes_a_corpus(tree):
     vocabulary = Vocabulary.from_trees([tree], chains=True)
     chains = ChainTable(vocabulary, spell=True)
     corpus = Corpus([tree], vocabulary, chains, CPU)
-    store = DecisionStore.of_oracle(corpus, complete=True, single=True)
+    store = DecisionStore.of_oracle(corpus)
     decisions = store.batch(np.array([0]), torch.tensor([0]), len(tree))
     spelled = chains.spelled(CPU)[decisions.label]
     found = sorted(vocabulary.labels[k - 1][0] for k in spelled.flatten().tolist() if k > 0)

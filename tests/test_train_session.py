@@ -18,6 +18,7 @@ from discoparse.errors import DiscoparseError, UsageError
 from discoparse.model import load_model, stored
 from discoparse.model_info import ModelInfo, read_info
 from discoparse.training.clock import Clock
+from discoparse.training.loop import Trainer
 from discoparse.training.optimisation import learning_rate
 from discoparse.training.progress import Progress
 from discoparse.training.recipe import RECIPES, Recipe
@@ -39,6 +40,16 @@ def small(name: str, **changes: Any) -> Recipe:
 
 def run(output: Path, recipe: Recipe, **options: Any) -> Outcome:
     return train(recipe, TRAIN, DEV, output, **options)
+
+
+def test_epochs_and_updates_are_lower_bounds():
+    """Whichever is more; a paper's sentence makes two updates."""
+    per_epoch = len(Trainer(small("fast"), TRAIN, torch.device("cpu"), 1).batches)
+    assert per_epoch > 1
+    for epochs, updates, expected in [(4, 0, 4), (4, 2 * per_epoch, 4), (1, 6 * per_epoch + 1, 7), (0, per_epoch, 1)]:
+        recipe = small("fast", epochs=epochs, updates=updates)
+        assert Trainer(recipe, TRAIN, torch.device("cpu"), 1).epochs == expected
+    assert Trainer(small("paper", epochs=0, updates=4 * len(TRAIN)), TRAIN, torch.device("cpu"), 1).epochs == 2
 
 
 def signal_after(monkeypatch: pytest.MonkeyPatch, steps: int, number: int = signal.SIGINT) -> None:

@@ -113,7 +113,7 @@ def _wait(device: torch.device) -> None:
 def measure_parsing(parser: Parser, sentences: Sequence[Words], repeats: int) -> dict[str, Any]:
     """Rates from token lists to trees and to labelled yields, and the encoder's part, on the same batches.
 
-    Word forms are encoded anew in every repeat, as for a text that was never seen; on a GPU the recordings stay.
+    Word forms are encoded anew in every repeat, as for a text that was never seen.
     """
     device = parser.device
     batches = _batches(parser, sentences)

@@ -141,7 +141,7 @@ class DecisionStore:
         self.pairs = Ragged([pairs for _, pairs in rows], device)
 
     @classmethod
-    def of_oracle(cls, corpus: Corpus, *, complete: bool, single: bool, batch_tokens: int = 8192) -> DecisionStore:
+    def of_oracle(cls, corpus: Corpus, batch_tokens: int = 8192) -> DecisionStore:
         """What the oracle does on its own, from the first step to the last."""
         rows: dict[int, Rows] = {}
         order = np.argsort(corpus.lengths, kind="stable")
@@ -150,7 +150,7 @@ class DecisionStore:
             width = int(corpus.lengths[chosen].max())
             machine = Lockstep(corpus.device_lengths[index], width)
             oracle = LockstepOracle(corpus.gold_batch(chosen, index, width), machine)
-            trace = run_with_oracle(machine, oracle, complete=complete, single=single)
+            trace = run_with_oracle(machine, oracle, complete=True)
             decisions = decisions_of(trace, corpus.lengths[chosen])
             rows.update(split_decisions(decisions, chosen, corpus.lengths[chosen], width))
         return cls([rows[k] for k in range(len(corpus))], corpus.device)

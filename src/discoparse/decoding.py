@@ -6,10 +6,14 @@ Shapes as in `lockstep` and `network`: B sentences, N tokens, T structural steps
 from __future__ import annotations
 
 import math
+import os
 import shutil
+import sysconfig
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 
 import torch
@@ -29,14 +33,16 @@ class Projection:
 
     ends: Tensor  # [2, 3H, D]
     gap: Tensor  # [3H, 2D]
-    bias: Tensor  # [3H] of a set without a gap: with what the vector of nil adds
+    nil_gap: Tensor  # [3H] what the vector of nil adds as both ends of a gap
+    bias: Tensor  # [3H] of a set without a gap: with what nil adds
 
     @classmethod
     def of(cls, scorers: Scorers) -> Projection:
         weights, bias = scorers.blocks()
         left, right, gap_first, gap_last = weights.view(POSITIONS, len(bias), -1)
         gap = torch.cat([gap_first, gap_last], 1)
-        return cls(torch.stack([left, right]), gap, bias + gap.mv(scorers.nil.repeat(2)))
+        nil_gap = gap.mv(scorers.nil.repeat(2))
+        return cls(torch.stack([left, right]), gap, nil_gap, bias + nil_gap)
 
 
 class _FirstLayers:
@@ -45,13 +51,13 @@ class _FirstLayers:
     Few sets have a gap; its ends are projected on demand.
     """
 
-    def __init__(self, rows: Tensor, nil: Tensor, projection: Projection, columns: slice) -> None:
+    def __init__(self, rows: Tensor, projection: Projection, columns: slice) -> None:
         self.rows = rows  # [B N, D] tokens
         ends = projection.ends[:, columns]
         self.table = F.linear(rows, ends.flatten(0, 1)).view(2 * len(rows), -1)  # [B N x 2, columns]
         self.gap = projection.gap[columns]
         self.bias = projection.bias[columns]
-        self.no_gap = self.gap.mv(nil.repeat(2))
+        self.nil_gap = projection.nil_gap[columns]
 
     def singletons(self) -> Tensor:
         """Of the tokens themselves: [B N, columns]."""
@@ -64,7 +70,7 @@ class _FirstLayers:
         sums = F.embedding_bag(ends, self.table, mode="sum") + self.bias  # on a processor thrice as fast as indexing
         if len(gapped):
             gap = self.rows[positions[gapped, 2:]].flatten(1)  # [G, 2D]
-            sums.index_add_(0, gapped, F.linear(gap, self.gap) - self.no_gap)
+            sums.index_add_(0, gapped, F.linear(gap, self.gap) - self.nil_gap)
         return sums
 
 
@@ -72,7 +78,8 @@ class ScoringPolicy:
     """Chooses the best-scoring legal action of every configuration, or samples one from the softmax.
 
     Keeps the first scorer layer of every item in its slot, so that a step costs one addition a pair. Made for
-    processors: it asks which sets have a gap and which actions are legal, for which a GPU would have to wait.
+    processors: it asks which sets have a gap and which actions are legal, for which a GPU would have to wait; there it
+    is for what the kernel cannot take.
     """
 
     def __init__(
@@ -85,7 +92,7 @@ class ScoringPolicy:
         self.base = (torch.arange(batch, device=tokens.device) * width)[:, None]  # [B, 1] first row of a sentence
         self.projection = Projection.of(scorers) if projection is None else projection
         self.hidden = scorers.pair_hidden.in_features
-        self.pairs = _FirstLayers(self.tokens, scorers.nil, self.projection, slice(0, 2 * self.hidden))
+        self.pairs = _FirstLayers(self.tokens, self.projection, slice(0, 2 * self.hidden))
         # The slot of the next token stands for SHIFT and holds the singleton that it would make.
         singletons = self.pairs.singletons()[:, : self.hidden] + self.pairs.bias[: self.hidden]
         self.items = singletons.view(batch, width, self.hidden)  # [B, N, H]
@@ -116,7 +123,7 @@ class ScoringPolicy:
     def finish(self, machine: Lockstep) -> Tensor:
         """The labeller's first layer for all foci [B, T, H], the last one included."""
         focus = torch.stack([*self.foci, machine.focus], 1)  # [B, T, 4]
-        labels = _FirstLayers(self.tokens, self.scorers.nil, self.projection, slice(2 * self.hidden, None))
+        labels = _FirstLayers(self.tokens, self.projection, slice(2 * self.hidden, None))
         (gapped,) = torch.nonzero(focus[:, :, 2].flatten() < machine.width, as_tuple=True)
         first = labels((self.base[:, :, None] + focus).flatten(0, 1), gapped)
         return first.view(*focus.shape[:2], -1)
@@ -152,18 +159,26 @@ class Pending:
 
 @cache
 def _kernel() -> ModuleType | None:
-    """`fused`, where Triton is there and finds the compiler that it needs."""
-    try:
-        from discoparse import fused
-    except ImportError:
-        return None
-    return fused if any(map(shutil.which, ("gcc", "clang", "cc"))) else None
+    """`fused`, where Triton is there and finds the compiler and the headers that it needs."""
+    headers = Path(sysconfig.get_paths()["include"], "Python.h")
+    compilers = (os.environ.get("CC", "cc"), "gcc", "clang")
+    if headers.exists() and any(map(shutil.which, compilers)) and torch.version.cuda:
+        try:
+            from discoparse import fused
+        except ImportError:
+            pass
+        else:
+            return fused
+    warnings.warn("without Triton, a C compiler and Python's headers, the GPU is much slower", stacklevel=2)
+    return None
 
 
-def _kernel_for(tokens: Tensor) -> ModuleType | None:
-    """The kernel that can take sentences [B, N, D] through all of their steps, if there is one."""
+def _kernel_for(scorers: Scorers, tokens: Tensor) -> ModuleType | None:
+    """The kernel, if it can take sentences [B, N, D] through all of their steps."""
     kernel = _kernel() if tokens.is_cuda else None
-    return kernel if kernel is not None and tokens.shape[1] <= kernel.WIDEST else None
+    if kernel is None or tokens.shape[1] > kernel.WIDEST or scorers.pair_hidden.in_features > kernel.MOST_UNITS:
+        return None
+    return kernel
 
 
 def structural_pass(
@@ -171,7 +186,7 @@ def structural_pass(
 ) -> tuple[Tensor, Tensor]:
     """All structural actions, greedily: token vectors [B, N, D], lengths [B] -> slots [B, T] and the first layer of
     the labeller for every focus [B, T, H]."""
-    kernel = _kernel_for(tokens)
+    kernel = _kernel_for(scorers, tokens)
     if kernel is not None:
         trace, table = kernel.derive(scorers, tokens, lengths)
         return trace.action, _label_inputs(scorers, table, trace.focus)
@@ -204,7 +219,7 @@ def explore(
     stay: bool,
 ) -> Trace:
     """Derivations sampled from the network, with the oracle's word on each step; options as of `run_with_oracle`."""
-    kernel = _kernel_for(tokens)
+    kernel = _kernel_for(scorers, tokens)
     if kernel is not None:
         trace, _ = kernel.derive(
             scorers, tokens, lengths, gold, sample=True, complete=complete, single=single, stay=stay
@@ -221,17 +236,14 @@ def decode(
     first: Tensor,
     last: Tensor,
     lengths: Tensor,
-    structure: Callable[[Tensor, Tensor], Sequence[Tensor]] | None = None,
+    structure: Callable[[Tensor, Tensor], Sequence[Tensor]],
     probabilities: bool = False,
 ) -> Pending:
     """Greedy parsing from token vectors h(1) and h of the last layer, [B, N, D] each.
 
-    `structure` may replace `structural_pass` by a faster equivalent.
+    `structure` is the structural pass: `structural_pass`, or `few_pass` for a few sentences.
     """
-    if structure is None:
-        actions, label_inputs = structural_pass(network.scorers, last, lengths)
-    else:
-        actions, label_inputs = structure(last, lengths)
+    actions, label_inputs = structure(last, lengths)
     states = network.scorers.label_hidden_states(label_inputs)  # [B, T, H]
     steps = torch.arange(actions.shape[1], device=lengths.device)
     final = steps == (2 * lengths - 2)[:, None]  # NO-LABEL is illegal at the end (Table 1)

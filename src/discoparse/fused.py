@@ -19,6 +19,7 @@ from discoparse.lockstep import BITS, FIELD, Gold, Trace
 from discoparse.network import POSITIONS, Scorers
 
 WIDEST = 512  # tokens: the state of a sentence lives in registers
+MOST_UNITS = 256  # of FF_s's hidden layer: its weights must fit into the shared memory of any GPU
 _CHUNK = 16  # actions scored at once, the fewest rows of a matrix product
 _DEPTH = 32  # columns of the hidden layer that are multiplied at once
 
@@ -43,7 +44,7 @@ def _exponent(power):  # type: ignore[no-untyped-def]
 @triton.jit(do_not_specialize=["batch", "width", "words", "constituents"])
 def _derive(  # type: ignore[no-untyped-def]
     table,  # [B N + 1, POSITIONS, 3H] every token at every position; the last row is nil
-    items,  # [B, N, H] FF_s's first layer of the item in each slot; at first the tokens' singletons
+    items,  # [B, N, H] FF_s's first layer of the item in each slot, overwritten; at first the tokens' singletons
     focus_bias,  # [H]
     hidden_weight,  # [H, H] transposed: input, output
     hidden_bias,  # [H]
@@ -168,10 +169,12 @@ def _derive(  # type: ignore[no-untyped-def]
         rank = tl.cumsum(legal.to(tl.int32), axis=0) - 1
         choices = tl.sum(legal.to(tl.int32), axis=0)
         best = tl.full([], -float("inf"), tl.float32)
-        slot = left
+        slot = tl.min(tl.where(legal, position, width), axis=0)  # some legal action, should no score be a number
+        slot = tl.where(slot == width, left, slot)
         for start in range(0, choices, chunk):
             chosen = (rank[None, :] == (start + place)[:, None]) & legal[None, :]  # [chunk, N]
-            slots = tl.sum(tl.where(chosen, position[None, :], 0), axis=1)  # [chunk]
+            # [chunk]; past the last choice it is slot 0, whose score is dropped below
+            slots = tl.sum(tl.where(chosen, position[None, :], 0), axis=1)
             inner = tl.zeros([chunk, hidden_block], tl.float32)
             for k in range(0, hidden, depth):
                 c = k + column
@@ -190,12 +193,12 @@ def _derive(  # type: ignore[no-untyped-def]
                 )
                 inner = tl.dot(_tanh(x), weight, inner, input_precision="tf32x3")
             scores = tl.sum(_tanh(inner + inner_bias[None, :]) * output[None, :], axis=1)
-            if sample:  # Gumbel's trick, as in ScoringPolicy
+            if sample:  # Gumbel's trick, as in ScoringPolicy; should the offset wrap, noise repeats
                 uniform = tl.rand(tl.load(seed), (out * width + slots).to(tl.int32))
                 scores -= tl.log(-tl.log(tl.maximum(uniform, 1e-30)))
             scores = tl.where(start + place < choices, scores, -float("inf"))
             highest = tl.max(scores, axis=0)
-            winner = tl.max(tl.where(scores == highest, slots, -1), axis=0)
+            winner = tl.min(tl.where(scores == highest, slots, width), axis=0)  # the first of equals, as argmax
             slot = tl.where(highest > best, winner, slot)
             best = tl.maximum(highest, best)
         for k in range(0, hidden, depth):  # the focus as an item, should it go to the memory
@@ -265,34 +268,35 @@ def derive(
     gold = gold or Gold(nothing[:, None, None], nothing, nothing[:, None], nothing)
     words = gold.member.shape[-1]
     seed = torch.randint(1 << 31, (1,), device=device) if sample else nothing
-    _derive[(batch,)](
-        table,
-        singletons,
-        scorers.pair_input.bias,
-        scorers.pair_hidden.weight.t().contiguous(),
-        scorers.pair_hidden.bias,
-        scorers.pair_output.weight,
-        seed,
-        lengths,
-        *(tensor.contiguous() for tensor in gold.tensors()),
-        *trace.tensors(),
-        batch,
-        width,
-        words,
-        gold.packed.shape[-1],
-        hidden=hidden,
-        oracle=recorded > 0,
-        complete=complete,
-        single=single,
-        stay=stay,
-        sample=sample,
-        width_block=max(16, triton.next_power_of_2(width)),
-        word_block=triton.next_power_of_2(words),
-        hidden_block=triton.next_power_of_2(hidden),
-        chunk=_CHUNK,
-        depth=_DEPTH,
-        positions=POSITIONS,
-        word_bits=BITS,
-        field=FIELD,
-    )
+    with torch.cuda.device_of(tokens):  # Triton launches on the current GPU
+        _derive[(batch,)](
+            table,
+            singletons,
+            scorers.pair_input.bias,
+            scorers.pair_hidden.weight.t().contiguous(),
+            scorers.pair_hidden.bias,
+            scorers.pair_output.weight,
+            seed,
+            lengths,
+            *(tensor.contiguous() for tensor in gold.tensors()),
+            *trace.tensors(),
+            batch,
+            width,
+            words,
+            gold.packed.shape[-1],
+            hidden=hidden,
+            oracle=recorded > 0,
+            complete=complete,
+            single=single,
+            stay=stay,
+            sample=sample,
+            width_block=max(16, triton.next_power_of_2(width)),
+            word_block=triton.next_power_of_2(words),
+            hidden_block=triton.next_power_of_2(hidden),
+            chunk=_CHUNK,
+            depth=_DEPTH,
+            positions=POSITIONS,
+            word_bits=BITS,
+            field=FIELD,
+        )
     return trace, table

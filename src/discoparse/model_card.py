@@ -105,7 +105,11 @@ def _making(info: ModelInfo) -> list[str]:
         f"{made['cores']} cores" if "cores" in made else "",
         made.get("system"),
     ]
-    time = f"{dev['seconds'] / 60:.1f} minutes, epoch {dev['epoch']:g}" if {"seconds", "epoch"} <= dev.keys() else None
+    time = (
+        f"{dev['seconds'] / 60:.1f} minutes, epoch {round(dev['epoch'])}"
+        if {"seconds", "epoch"} <= dev.keys()
+        else None
+    )
     versions = [f"{name} {version}" for name, version in info.versions.items()]
     versions += [f"commit {made['commit']}"] if "commit" in made else []
     seed = made.get("seed", info.metrics.get("seed"))

@@ -95,7 +95,7 @@ class Parser:
             self._few = None if self._projection is None else FewScorers(self.network.scorers, self._projection)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Locks, caches and recordings stay at home; on a machine without a GPU, the copy uses the processor."""
+        """Locks and caches stay at home; on a machine without a GPU, the copy uses the processor."""
         parameters = {name: tensor.cpu() for name, tensor in self.network.state_dict().items()}
         return _revive, (parameters, self.network.config, self.vocabulary, self.device.type, self.info)
 

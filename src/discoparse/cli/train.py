@@ -55,7 +55,7 @@ def _spread(args: list[str]) -> list[str]:
 @click.option("--oracle", type=click.Choice(ORACLES), help="The oracle to learn from [the recipe's].")
 @settings_option
 @click.option("--show-recipe", is_flag=True, help="Print the recipe with all changes, and stop.")
-@click.option("--epochs", type=click.IntRange(min=1), help="Epochs to train [the recipe's].")
+@click.option("--epochs", type=click.IntRange(min=1), help="Train for exactly so many epochs [what the recipe says].")
 @click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Stop after so many minutes in all.")
 @click.option("--resume", is_flag=True, help="Go on with the training in --output, if there is one.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)

@@ -24,7 +24,7 @@ class FewScorers:
     def __init__(self, scorers: Scorers, projection: Projection) -> None:
         self.boundaries = projection.ends.flatten(0, 1).T.contiguous()  # [D, 2 x 3H]
         self.gaps = projection.gap  # [3H, 2D]
-        self.nil_gap = self.gaps.mv(scorers.nil.repeat(2))  # [3H]
+        self.nil_gap = projection.nil_gap  # [3H]
         self.constant = projection.bias
         self.second = scorers.pair_hidden.weight.T.contiguous()  # [H, H]
         self.second_bias = scorers.pair_hidden.bias

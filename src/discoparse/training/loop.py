@@ -73,9 +73,9 @@ class Trainer:
         tokens = int(self.corpus.lengths.sum())
         self.batch_tokens = max(recipe.batch_tokens, min(recipe.most_batch_tokens, tokens // _BATCHES))
         self.batches = self._batches(0)
-        self.epochs = max(recipe.epochs, -(-recipe.updates // len(self.batches)))
-        steps_per_batch = 2 if recipe.alternate else 1
-        self.optimisation = Optimisation(self.network, recipe, self.epochs * len(self.batches) * steps_per_batch)
+        updates = len(self.batches) * (2 if recipe.alternate else 1)  # in an epoch
+        self.epochs = max(recipe.epochs, -(-recipe.updates // updates))
+        self.optimisation = Optimisation(self.network, recipe, self.epochs * updates)
         self.epoch = 0
         self.position = 0  # batches of this epoch that are done
 
@@ -111,8 +111,7 @@ class Trainer:
     @cached_property
     def static(self) -> DecisionStore:
         """The oracle's own derivations. The static one of Section 2.2 follows the complete set's preferences."""
-        single = not (self.complete and self.recipe.optimal_set)
-        return DecisionStore.of_oracle(self.corpus, complete=True, single=single)
+        return DecisionStore.of_oracle(self.corpus)
 
     @cached_property
     def decisions(self) -> DecisionStore:

@@ -44,11 +44,11 @@ class Recipe:
     unk_share: float = 2 / 3  # share of word types, the least frequent, that count as rare
 
     # Dropout
-    dropout_tagger: float = 0.5
+    dropout_tagger: float = 0.5  # input of the tagger
     dropout_scorer: float = 0.2  # input of the scorers, a mask of its own for each prediction
-    dropout_embedding: float = 0.0
-    dropout_hidden: float = 0.0
-    dropout_scorer_hidden: float = 0.0
+    dropout_embedding: float = 0.0  # the character vector or the embedding of a token, each as a whole
+    dropout_hidden: float = 0.0  # output of each bi-LSTM layer, one mask a sentence
+    dropout_scorer_hidden: float = 0.0  # first hidden layer of the scorers
 
     # Oracle and exploration
     oracle: str = "dynamic"
@@ -104,6 +104,10 @@ class Recipe:
             raise UsageError(f"unknown optimizer {self.optimizer!r}: choose asgd or adamw")
         if not self.epochs and not self.updates:
             raise UsageError("a recipe needs a number of epochs, or of updates to make")
+        if self.optimal_set and self.oracle == "complete" and self.exploration and not self.explore_whole_batches:
+            raise UsageError(
+                "optimal_set with the complete oracle explores whole batches: set explore_whole_batches=yes"
+            )
         for name, (least, most) in _BOUNDS.items():
             if not least <= getattr(self, name) <= most:
                 raise UsageError(f"{name} = {getattr(self, name)} is not between {least} and {most}")

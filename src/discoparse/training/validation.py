@@ -19,7 +19,7 @@ from discoparse.tree import Tree
 
 
 class Validation:
-    """Evaluates a trainer's averaged parameters; one parser is kept for all evaluations, and its recordings with it.
+    """Evaluates a trainer's averaged parameters; one parser is kept for all evaluations.
 
     The scores are those over all trees; where `sets` has the sizes of named parts, one after the other, also theirs.
     """
