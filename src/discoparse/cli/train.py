@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import time
 from pathlib import Path
@@ -151,10 +150,9 @@ def command(
 
 
 def _recipe(name: str, oracle: str | None, epochs: int | None, settings: tuple[str, ...]) -> Recipe:
-    """The recipe with the options that change it; --set has the last word."""
+    """The recipe with the options that change it; --set prevails over --oracle, and --epochs is exact."""
     recipe = RECIPES[name]
     if oracle is not None:
-        recipe = dataclasses.replace(recipe, oracle=oracle)
-    if epochs is not None:
-        recipe = dataclasses.replace(recipe, epochs=epochs, updates=0)
-    return recipe.override(list(settings))
+        recipe = recipe.replace(oracle=oracle)
+    recipe = recipe.override(list(settings))
+    return recipe if epochs is None else recipe.replace(epochs=epochs, updates=0)
