@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from discoparse.lockstep import NO_LABEL, Gold, Lockstep, LockstepOracle, Trace, run, run_with_oracle
-from discoparse.network import POSITIONS, Network, Scorers
+from discoparse.network import POSITIONS, Network, Scorers, look_up
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class _FirstLayers:
         ends[:, 1] += 1
         sums = F.embedding_bag(ends, self.table, mode="sum") + self.bias  # on a processor thrice as fast as indexing
         if len(gapped):
-            gap = self.rows[positions[gapped, 2:]].flatten(1)  # [G, 2D]
+            gap = look_up(self.rows, positions[gapped, 2:]).flatten(1)  # [G, 2D]
             sums.index_add_(0, gapped, F.linear(gap, self.gap) - self.nil_gap)
         return sums
 
@@ -116,7 +116,8 @@ class ScoringPolicy:
         """FF_s of every legal action, minus infinity elsewhere: [B, H], [B, N] -> [B, N]."""
         batch, width = legal.shape
         (rows,) = torch.nonzero(legal.flatten(), as_tuple=True)
-        first = self.items.view(-1, self.hidden)[rows] + focus[rows // width]
+        first = self.items.view(-1, self.hidden).index_select(0, rows)
+        first += focus.index_select(0, rows // width)
         scores = torch.full((batch * width,), -torch.inf, device=focus.device)
         return scores.index_copy_(0, rows, self.scorers.pair_scores(first)).view(batch, width)
 

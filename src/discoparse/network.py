@@ -98,7 +98,7 @@ def tanh(x: Tensor) -> Tensor:
     """The hyperbolic tangent; where no gradient is asked for, in a form that processors compute much faster."""
     if torch.is_grad_enabled() or x.is_cuda:
         return torch.tanh(x)
-    return torch.sigmoid(2 * x).mul_(2).sub_(1)
+    return (2 * x).sigmoid_().mul_(2).sub_(1)
 
 
 class Encoder(nn.Module):

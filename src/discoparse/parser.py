@@ -28,7 +28,7 @@ BATCH_TOKENS = {"cpu": 2048, "cuda": 32768}
 # Tokens that a stream is read ahead, to be sorted by length.
 WINDOW_TOKENS = {"cpu": 16384, "cuda": 131072}
 _MOST_FORMS = 200_000  # word forms whose vectors are kept; beyond that the cache starts anew
-_FORMS_AT_ONCE = 4096
+_FORMS_AT_ONCE = {"cpu": 128, "cuda": 4096}  # a group is as long as its longest form
 
 
 class FormCache:
@@ -61,8 +61,9 @@ class FormCache:
     def _add(self, forms: list[str]) -> None:
         forms.sort(key=len)  # batches of like length
         vectors = [self.vectors]
-        for start in range(0, len(forms), _FORMS_AT_ONCE):
-            characters, lengths = form_tensors(forms[start : start + _FORMS_AT_ONCE], self.vocabulary, self.device)
+        group = _FORMS_AT_ONCE[self.device.type]
+        for start in range(0, len(forms), group):
+            characters, lengths = form_tensors(forms[start : start + group], self.vocabulary, self.device)
             vectors.append(self.network.encoder.form_vectors(characters.long(), lengths))
         words = torch.tensor([self.vocabulary.word_id(form) for form in forms], device=self.device)
         for form in forms:
