@@ -96,11 +96,12 @@ def _derive(  # type: ignore[no-untyped-def]
     memory = position < 0
     right = position
     made = tl.full([width_block], -1, tl.int32)
-    upcoming = length * 0 + 1  # the paper's i
-    left = length * 0
-    size = length * 0 + 1
-    gap_first = length * 0 + width
-    gap_last = length * 0 + width
+    zero = length * 0  # what a loop changes must begin as a tensor
+    upcoming = zero + 1  # the paper's i
+    left = zero
+    size = zero + 1
+    gap_first = zero + width
+    gap_last = zero + width
     if oracle:
         word = tl.arange(0, word_block)
         inside_words = word < words
