@@ -24,7 +24,7 @@ from discoparse.tree import Token, Tree
 from discoparse.vocabulary import Vocabulary
 
 # Tokens of a batch with padding: large enough to keep the processor busy, small enough for its caches or memory.
-BATCH_TOKENS = {"cpu": 2048, "cuda": 32768}
+BATCH_TOKENS = {"cpu": 3072, "cuda": 32768}
 # Tokens that a stream is read ahead, to be sorted by length.
 WINDOW_TOKENS = {"cpu": 16384, "cuda": 131072}
 _MOST_FORMS = 200_000  # word forms whose vectors are kept; beyond that the cache starts anew
