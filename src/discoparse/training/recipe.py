@@ -132,6 +132,7 @@ RECIPES = {
     "paper": Recipe(),
     "fast": Recipe(
         chains=True,
+        min_frequency=2,
         dropout_scorer=0.0,
         dropout_embedding=0.3,
         dropout_hidden=0.3,
