@@ -21,22 +21,22 @@ case $language in
 nl)
     train=(nl_alpino nl_alpino_extra)
     dev=(nl_alpino)
-    settings=(--seed 1 --set updates=7000)
+    settings=(--seed 1 --set updates=10000)
     ;;
 de)
     train=(de_pcc de_squoia)
     dev=(de_pcc)
-    settings=(--seed 1 --set updates=7000)
+    settings=(--seed 1 --set updates=10000)
     ;;
 en)
     train=(en_masc en_craft)
     dev=(en_masc en_craft)
-    settings=(--seed 1 --set updates=7000)
+    settings=(--seed 1 --set updates=10000)
     ;;
 is)
     train=(is_icepahc)
     dev=(is_icepahc)
-    settings=(--seed 1 --set updates=7000)
+    settings=(--seed 1 --set updates=10000 --set min_frequency=2) # words seen once would make it larger than 10 MB
     ;;
 *)
     echo "$0: no model is called $language: choose nl, de, en or is" >&2

@@ -72,6 +72,7 @@ def test_figures_of_the_appendix():
     # Nothing that the paper does not have
     assert PAPER.dropout_embedding == PAPER.dropout_hidden == PAPER.dropout_scorer_hidden == 0
     assert PAPER.min_frequency == 1
+    assert PAPER.exploration_start == 0
     assert not PAPER.optimal_set
     assert not PAPER.chains
 

@@ -291,6 +291,31 @@ def test_minutes_end_the_training_with_a_complete_schedule(tmp_path, monkeypatch
     assert rates[len(rates) // 2] == pytest.approx(recipe.learning_rate / 2, rel=0.2)
 
 
+@pytest.mark.parametrize("whole_batches", [True, False])
+def test_exploration_starts_after_its_share_of_the_training(whole_batches):
+    """Counted in updates, or in time where the clock is ahead of them."""
+    recipe = small("fast", epochs=4, exploration=1.0, explore_whole_batches=whole_batches, exploration_start=0.5)
+    trainer = Trainer(recipe, TRAIN, torch.device("cpu"), seed=1)
+    explored: list[int] = []
+    really = trainer._derive
+
+    def derive(*arguments: Any, **options: Any) -> Any:
+        explored.append(trainer.epoch)
+        return really(*arguments, **options)
+
+    trainer._derive = derive  # type: ignore[method-assign]
+    while trainer.epoch < trainer.epochs:
+        trainer.start_epoch()
+        for _ in trainer.steps():
+            pass
+    assert set(explored) == {2, 3}
+
+    trainer = Trainer(recipe, TRAIN, torch.device("cpu"), seed=1)
+    assert not trainer._explores()
+    trainer.optimisation.time_used = 0.5
+    assert trainer._explores()
+
+
 def test_minutes_that_suffice_change_nothing():
     """Where the steps are ahead of the clock, the schedule is that of the steps."""
     recipe = RECIPES["fast"]

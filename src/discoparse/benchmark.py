@@ -215,6 +215,7 @@ def measure_training(
 ) -> tuple[dict[str, Any], Trainer]:
     """Rates of training steps, oracle and exploration included, and the network that they made."""
     start = time.perf_counter()
+    recipe = recipe.replace(exploration_start=0.0)  # the rate once exploration has begun
     trainer = Trainer(recipe, trees, device, seed)
     _wait(device)
     prepared = time.perf_counter() - start

@@ -93,10 +93,16 @@ class Trainer:
         self.batches = self._batches(self.epoch)
         self.position = 0
         recipe = self.recipe
-        if recipe.oracle != "static" and recipe.exploration and not recipe.explore_whole_batches:
+        if self._explores() and not recipe.explore_whole_batches:
             random = np.random.default_rng([self.seed, self.epoch, 1])
             chosen = np.flatnonzero(random.random(len(self.corpus)) < recipe.exploration)
             self._explored(self._explore_sentences(chosen))
+
+    def _explores(self) -> bool:
+        """Whether exploration has begun."""
+        recipe = self.recipe
+        begun = self.optimisation.progress() >= recipe.exploration_start
+        return recipe.oracle != "static" and recipe.exploration > 0 and begun
 
     def continue_epoch(self, position: int, explored: dict[int, Rows]) -> None:
         """Go on with an epoch that was stopped after `position` batches, with what was explored before it."""
@@ -199,8 +205,8 @@ class Trainer:
     def _parsing_losses(self, last: Tensor, chosen: np.ndarray, index: Tensor) -> tuple[Tensor, Tensor]:
         """Minus the log-probabilities of the oracle's structural and labelling actions, summed."""
         recipe, scorers = self.recipe, self.network.scorers
-        explores = recipe.explore_whole_batches and recipe.oracle != "static"
-        if explores and torch.rand(()).item() < recipe.exploration:
+        due = self._explores() and recipe.explore_whole_batches
+        if due and torch.rand(()).item() < recipe.exploration:
             decisions = self._derive(chosen, index, last, stay=False)
         elif self.complete and recipe.optimal_set:
             decisions = self._derive(chosen, index, last, stay=True)

@@ -85,6 +85,10 @@ class Optimisation:
         with torch.no_grad():
             torch._foreach_lerp_(self.average, [p.detach() for p in self.parameters], 1 - decay)
 
+    def progress(self) -> float:
+        """The share of the training that is over, in updates or in time, whichever is more."""
+        return max(self.step / self.total_steps, self.time_used)
+
     def _add_noise(self) -> None:
         if not self.recipe.gradient_noise:
             return

@@ -18,7 +18,8 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     **dict.fromkeys(("word_size", "character_size", "character_hidden", "hidden", "scorer_hidden"), (1, 1 << 16)),
     **dict.fromkeys(("layers", "evaluate_every", "min_frequency", "batch_tokens", "most_batch_tokens"), (1, 1 << 30)),
     **dict.fromkeys(("epochs", "updates", "warmup_steps"), (0, 1 << 40)),
-    **dict.fromkeys(("unk_probability", "unk_share", "exploration", "final_rate", "average_decay"), (0, 1)),
+    **dict.fromkeys(("unk_probability", "unk_share", "exploration", "exploration_start"), (0, 1)),
+    **dict.fromkeys(("final_rate", "average_decay"), (0, 1)),
     **dict.fromkeys(("dropout_tagger", "dropout_scorer", "dropout_embedding", "dropout_hidden"), (0, 0.99)),
     "dropout_scorer_hidden": (0, 0.99),
     **dict.fromkeys(("learning_rate", "decay", "clip_norm", "gradient_noise", "weight_decay"), (0, 1e6)),
@@ -55,6 +56,7 @@ class Recipe:
     optimal_set: bool = False  # reward the whole set of optimal actions instead of the preferred one
     exploration: float = 0.15  # probability of exploring
     explore_whole_batches: bool = False  # explore batches when they are due, instead of sentences before each epoch
+    exploration_start: float = 0.0  # share of the training that comes before the first exploration
 
     # Optimisation
     epochs: int = 100  # at least so many,
@@ -132,7 +134,7 @@ RECIPES = {
     "paper": Recipe(),
     "fast": Recipe(
         chains=True,
-        min_frequency=2,
+        dropout_tagger=0.2,
         dropout_scorer=0.0,
         dropout_embedding=0.3,
         dropout_hidden=0.3,
@@ -140,8 +142,9 @@ RECIPES = {
         oracle="complete",
         exploration=0.5,
         explore_whole_batches=True,
-        epochs=40,
-        updates=4000,
+        exploration_start=0.3,
+        epochs=60,
+        updates=6000,
         batch_tokens=500,
         most_batch_tokens=8000,
         optimizer="adamw",
