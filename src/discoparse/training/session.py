@@ -77,8 +77,6 @@ def train(
         if not trees:
             raise DiscoparseError(f"the {what} treebank has no trees: there is nothing to work with")
     device = torch.device(device)
-    if device.type == "cuda":
-        torch.set_float32_matmul_precision("high")  # TF32, as cuDNN does by default
     session = Session(recipe, train_trees, dev_trees, output, device, seed, info or ModelInfo(output.name), dev_sets)
     clock = Clock(minutes, started)
     if checkpoint is not None:
