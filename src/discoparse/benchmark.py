@@ -220,9 +220,13 @@ def measure_training(
     _wait(device)
     prepared = time.perf_counter() - start
     steps = _training_steps(trainer)
-    warm_up = len(trainer.batches) if device.type == "cuda" else min(_WARMUP_STEPS, len(trainer.batches))
+    warm_up = min(_WARMUP_STEPS, len(trainer.batches))
+    if device.type == "cuda":  # explore batches of every length, so that the kernel is compiled for each of them
+        warm_up = len(trainer.batches)
+        trainer.recipe = recipe.replace(exploration=1.0)
     for _ in range(warm_up):
         next(steps)
+    trainer.recipe = recipe
     sentences = tokens = batches = 0
     _wait(device)
     start = time.perf_counter()
