@@ -34,6 +34,7 @@ ENGLISH = [
     ("A well-known anti-war e-mail", "A well - known anti-war e-mail"),
     ("It cost $5.50 (or 10% more).", "It cost $ 5.50 ( or 10 % more ) ."),
     ("his/her work on 9/11", "his / her work on 9/11"),
+    ("p53-/- and Apc+/- mice, K+/Na+", "p53 - / - and Apc + / - mice , K+ / Na +"),
     (
         "Write to me@example.org or see http://example.org/a-b/.",
         "Write to me@example.org or see http://example.org/a-b/ .",
@@ -55,14 +56,15 @@ ENGLISH = [
 GERMAN = [
     ("Am 3. Oktober kam Dr. Müller z.B. nach Köln.", "Am 3. Oktober kam Dr. Müller z. B. nach Köln ."),
     ("Es kostet 3,5 Mio. Euro, d. h. viel.", "Es kostet 3,5 Mio. Euro , d. h. viel ."),
-    ("„Wie geht’s?“, fragte er.", '" Wie geht\'s ? " , fragte er .'),
+    ("„Wie geht’s?“, fragte er.", '" Wie geht \'s ? " , fragte er .'),
+    ("Gibt's Andrea's Bier, wenn's regnet?", "Gibt 's Andrea's Bier , wenn 's regnet ?"),
     (
         "Die Ein- und Ausfuhr stieg um 5% im Jahr 2009. Gut so!",
         "Die Ein- und Ausfuhr stieg um 5 % im Jahr 2009 .\nGut so !",
     ),
     ("Die SPD-Fraktion (15) und der/die Leiter(in)", "Die SPD-Fraktion ( 15 ) und der/die Leiter(in)"),
     ("Er kaufte Äpfel, Birnen usw. Dann ging er.", "Er kaufte Äpfel , Birnen usw.\nDann ging er ."),
-    ("So ist's. Er kam. Das war’s. Und du?", "So ist's .\nEr kam .\nDas war's .\nUnd du ?"),
+    ("So ist's. Er kam. Das war’s. Und du?", "So ist 's .\nEr kam .\nDas war 's .\nUnd du ?"),
     ("Er wohnt in der Goethestr. 5 in Bonn.", "Er wohnt in der Goethestr. 5 in Bonn ."),
     ("Sie stand am Marktpl. in Ulm.", "Sie stand am Marktpl. in Ulm ."),
     ("Das Büro ist in der Bonner Str. Wir sind oft dort.", "Das Büro ist in der Bonner Str.\nWir sind oft dort ."),

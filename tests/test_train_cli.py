@@ -50,11 +50,11 @@ def test_a_tiny_model_fits_its_training_data_and_parses(tmp_path, capsys):
     """Train on the sentences that come with the program, in seconds on a CPU: F1 100."""
     path = str(tmp_path / "sentences.discbracket")
     write_trees(example_trees(), path)
-    sizes = {"word_size": 16, "character_size": 16, "character_hidden": 12, "hidden": 32, "scorer_hidden": 32}
+    sizes = {"word_size": 16, "character_size": 16, "character_hidden": 12, "hidden": 48, "scorer_hidden": 48}
     settings = {
         **sizes,
         **{"dropout_embedding": 0, "dropout_hidden": 0, "dropout_scorer_hidden": 0, "dropout_tagger": 0},
-        **{"learning_rate": 0.01, "warmup_steps": 10, "average_decay": 0.95, "evaluate_every": 20, "min_frequency": 1},
+        **{"learning_rate": 0.01, "warmup_steps": 10, "average_decay": 0.95, "evaluate_every": 20},
         **{"batch_tokens": 16, "most_batch_tokens": 16, "unk_probability": 0},
     }
     options = [f"--set={name}={value}" for name, value in settings.items()]
@@ -73,7 +73,7 @@ def test_a_tiny_model_fits_its_training_data_and_parses(tmp_path, capsys):
     assert [format_tree(tree) for tree in predicted] == [format_tree(bare(tree)) for tree in gold]
     info = read_info(output)
     assert (info.name, info.language, info.licence) == ("tiny", "en", "MIT")
-    assert info.recipe["hidden"] == 32
+    assert info.recipe["hidden"] == 48
     assert info.metrics["dev"]["f1"] == 100
     log = [json.loads(line) for line in (output / "log.jsonl").read_text().splitlines()]
     assert [record["epoch"] for record in log if record["type"] == "epoch"] == list(range(1, 81))

@@ -69,9 +69,9 @@ _PREFIXES = _words(
 _SUFFIXES = _words("book books commerce fold hmm huh hum mail mailed mailing mails")
 _CONTRACTION = re.compile(r"(?i)(?<=[^\W\d_])n['’]t$|(?<=\w)['’](?:s|re|ve|ll|d|m)$")
 _JOINED = {"cannot": 3, "gonna": 3, "gotta": 3, "wanna": 3, "lemme": 3, "gimme": 3}
-# Slashes between letters, signs and units; `9/11` and `1/2` stay.
+# Slashes between letters, signs, those of genotypes (`p53+/-`) too, and units; `9/11` and `1/2` stay.
 _ENGLISH_SEPARATORS = re.compile(
-    r"[=<>±×~≥≤→|–−′]|(?<!\d)/|/(?!\d)|%|(?<=\d)°C?|[£€]|\$(?=\d)|(?<=\d)\$|\+$|[®™]|#(?=\d)"
+    r"[=<>±×~≥≤→|–−′]|(?<=\w)[+-](?=/[+−-])|(?<!\d)/|/(?!\d)|%|(?<=\d)°C?|[£€]|\$(?=\d)|(?<=\d)\$|\+$|[®™]|#(?=\d)"
 )
 
 
@@ -106,14 +106,23 @@ def _split_hyphens(word: str) -> list[str]:
 
 
 _GERMAN_INITIALS = re.compile(r"[^\W\d_]\.")
+# What may stand before `'s` for `es`: any word, but with a capital only those that sentences start with, since names
+# have a genitive (`Andrea's`).
+_GERMAN_ES = re.compile(
+    r"(?:[a-zäöüß]+|"
+    r"Bis|Da|Da(?:ß|ss)|Du|Er|Geht|Gibt|Habe?|Ha(?:s?t|ben)|Hätten?|Ich|Ihr|Ist|Kann|Macht|Mag|Mir|Muss|Nun|Ob|Sei|Sie|Sind"
+    r"|So|Soll(?:te)?|Tut|Wäre?|War(?:en|um)?|Was|Weil|Wenn|Wer|Wie|Wir|Wird|Wo|Wurde|Würde)(?=['’]s$)"
+)
 
 
 def split_german(word: str) -> list[str]:
-    """Cut abbreviations of several words.
+    """Cut abbreviations of several words, and contractions with `es`.
 
-    >>> split_german("z.B."), split_german("S.A.")
-    (['z.', 'B.'], ['S.A.'])
+    >>> split_german("z.B."), split_german("S.A."), split_german("gibt's"), split_german("Andrea's")
+    (['z.', 'B.'], ['S.A.'], ['gibt', "'s"], ["Andrea's"])
     """
+    if contracted := _GERMAN_ES.match(word):
+        return [word[: contracted.end()], word[contracted.end() :]]
     letters = _GERMAN_INITIALS.findall(word)
     return letters if word[0].islower() and "".join(letters) == word else [word]
 
