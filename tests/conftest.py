@@ -13,9 +13,10 @@ SHARED = Path(os.environ.get("DISCOPARSE_SHARED", Path(__file__).resolve().paren
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder with real treebanks; tests that need it are skipped where it is absent."""
-    if not (SHARED / "data").is_dir():
-        pytest.skip(f"no treebanks at {SHARED}: set DISCOPARSE_SHARED to a folder with data/ and raw/")
+    """The folder with real treebanks; tests that need it are skipped where it, or a part of it, is absent."""
+    missing = [name for name in ("data", "raw", "eval", "paper", "PEERS.md") if not (SHARED / name).exists()]
+    if missing:
+        pytest.skip(f"no {', '.join(missing)} in {SHARED}: set DISCOPARSE_SHARED to a folder that has all of it")
     return SHARED
 
 

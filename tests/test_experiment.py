@@ -161,6 +161,20 @@ def test_only_what_is_missing_is_trained(treebank: Path, output: Path, tmp_path:
     assert trained(experiment(treebank, copy)) == []
 
 
+def test_runs_with_and_without_a_time_limit_are_told_apart(treebank: Path, output: Path, tmp_path: Path) -> None:
+    """Both are kept, with a word, and the page has a command for each."""
+    copy = tmp_path / "copy"
+    shutil.copytree(output, copy)
+    path = copy / "own" / "fast-static-2" / "metrics.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "limit_minutes": 5.5}))
+    outcome = experiment(treebank, copy)
+    assert outcome.exit_code == 0, outcome.output
+    assert "own/fast-static-2: kept as it is; it was trained with a limit of 5.5 minutes" in outcome.stderr
+    lines = (copy / "report.md").read_text(encoding="utf-8").splitlines()
+    commands = [line for line in lines if line.startswith("discoparse experiment own --output runs --recipe")]
+    assert ["--minutes 5.5" in command for command in commands] == [False, True]
+
+
 def test_report_elsewhere_with_notes_and_without_models(treebank: Path, output: Path, tmp_path: Path) -> None:
     """Runs made elsewhere are reported on without their models, with hand-written notes kept in a file of their own."""
     copy = tmp_path / "copy"

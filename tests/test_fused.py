@@ -63,6 +63,17 @@ def test_greedy_derivations_are_those_of_the_loop(batch):
         torch.testing.assert_close(label_inputs[b, :steps], expected[b, :steps], atol=1e-3, rtol=1e-3)
 
 
+def test_a_batch_of_single_words():
+    """One step, nothing to decide."""
+    gold = gold_tensors([[(2, 1)], [(3, 1)]], [1, 1])
+    gold = Gold(*(tensor.to(DEVICE) for tensor in gold.tensors()))
+    lengths = torch.tensor([1, 1], device=DEVICE)
+    ours, _ = fused.derive(scorers(), torch.randn(2, 1, 16, device=DEVICE), lengths, gold, sample=True)
+    machine = Lockstep(lengths, 1)
+    assert_equal(ours, run_with_oracle(machine, LockstepOracle(gold, machine)), [1, 1])
+    assert ours.label.tolist() == [[2], [3]]
+
+
 @pytest.mark.parametrize("complete", [False, True])
 def test_many_items_and_many_constituents(complete):
     """More items than are scored at once, more constituents than a word of bits holds: a parser that likes to shift."""

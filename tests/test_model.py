@@ -223,6 +223,18 @@ def test_a_half_written_directory_is_cleared_away(tmp_path):
     assert [path.name for path in (tmp_path / "m").iterdir()] == ["a"]
 
 
+def test_what_else_lies_in_the_directory_stays_there(tmp_path):
+    """Notes that somebody put beside a model survive when the model is replaced; its own files do not."""
+    replace_directory(tmp_path / "m", {"a": b"1"})
+    (tmp_path / "m" / "notes.txt").write_text("mine")
+    (tmp_path / "m" / "folder").mkdir()
+    (tmp_path / "m" / "folder" / "more").write_text("mine")
+    replace_directory(tmp_path / "m", {"a": b"2"})
+    assert (tmp_path / "m" / "a").read_bytes() == b"2"
+    assert (tmp_path / "m" / "notes.txt").read_text() == (tmp_path / "m" / "folder" / "more").read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
 def test_equal_models_give_equal_trees(model, tmp_path):
     """A copy of the directory is the same model."""
     shutil.copytree(model, tmp_path / "copy")

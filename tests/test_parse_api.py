@@ -83,6 +83,12 @@ def test_a_stream_keeps_the_order_and_the_places_of_empty_sentences(sentences):
     assert [tree.words if tree else [] for tree in streamed] == sentences
 
 
+@pytest.mark.parametrize("parse", [PARSER.parse_tokens, PARSER.stream_tokens])
+def test_a_string_is_no_list_of_words(parse):
+    with pytest.raises(TypeError, match="sentence 2 is a string"):
+        list(parse([["a"], "no words"]))
+
+
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_a_stream_cut_anywhere_gives_the_trees_of_the_whole(size, monkeypatch):
     """Windows smaller than the text, too: sentences do not depend on where the stream is cut or who is near."""
@@ -149,7 +155,9 @@ def test_probabilities_are_those_of_the_labeller():
 
 
 def test_a_pickled_parser_parses_alike():
+    before = torch.get_rng_state()
     copy = pickle.loads(pickle.dumps(PARSER))
+    assert torch.equal(torch.get_rng_state(), before)
     assert isinstance(copy, Parser)
     assert copy.language == PARSER.language
     assert copy.parse(TEXT) == PARSER.parse(TEXT)

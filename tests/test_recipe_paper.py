@@ -154,6 +154,23 @@ def test_the_losses_are_sums_of_negative_log_likelihoods():
     assert len(decisions.focus) == 2 * n - 1  # labelling actions
     assert len(decisions.pair_focus.unique()) == 2 * n - 2  # structural actions, but for the first shift
 
+    _, last = trainer._encode(chosen, index)
+    scorers, rows = trainer.network.scorers, trainer.network.scorers.with_nil(last)
+    foci = scorers.represent(rows, decisions.focus)
+    label_scores = scorers.label_output(scorers.label_hidden_states(scorers.label_first(foci))).log_softmax(-1)
+    gold = trainer.chains[decisions.label, 0].tolist()
+    labels = -sum(label_scores[k, label] for k, label in enumerate(gold))
+    singletons = scorers.represent(rows, torch.tensor([[i, i, n, n] for i in range(n)]))
+    items = torch.cat([foci, singletons])
+    structure = torch.zeros(())
+    for focus in decisions.pair_focus.unique().tolist():
+        legal = (decisions.pair_focus == focus).nonzero().squeeze(1)
+        pairs = scorers.pair_first(items[decisions.pair_item[legal]], foci[[focus] * len(legal)])
+        (best,) = decisions.pair_optimal[legal].nonzero().squeeze(1).tolist()
+        structure = structure - scorers.pair_scores(pairs).log_softmax(0)[best]
+    found = trainer._parsing_losses(last, chosen, index)
+    torch.testing.assert_close(found, (structure, labels))
+
 
 def test_a_batch_is_one_sentence():
     """However large the treebank, however short the sentence; every sentence once an epoch, in another order."""

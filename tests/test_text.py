@@ -34,7 +34,7 @@ ENGLISH = [
     ("A well-known anti-war e-mail", "A well - known anti-war e-mail"),
     ("It cost $5.50 (or 10% more).", "It cost $ 5.50 ( or 10 % more ) ."),
     ("his/her work on 9/11", "his / her work on 9/11"),
-    ("p53-/- and Apc+/- mice, K+/Na+", "p53 - / - and Apc + / - mice , K+ / Na +"),
+    ("p53-/- and Apc+/- mice, K+/Na+, 5+/-1", "p53 - / - and Apc + / - mice , K+ / Na + , 5 + / - 1"),
     (
         "Write to me@example.org or see http://example.org/a-b/.",
         "Write to me@example.org or see http://example.org/a-b/ .",

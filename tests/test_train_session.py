@@ -24,6 +24,7 @@ from discoparse.training.progress import Progress
 from discoparse.training.recipe import RECIPES, Recipe
 from discoparse.training.session import Outcome, Session, train
 from discoparse.training.validation import Validation
+from discoparse.tree import Token, Tree
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -314,6 +315,47 @@ def test_exploration_starts_after_its_share_of_the_training(whole_batches):
     assert not trainer._explores()
     trainer.optimisation.time_used = 0.5
     assert trainer._explores()
+
+
+@pytest.mark.parametrize("name", ["paper", "fast"])
+def test_batches_of_single_words_are_trained_on(tmp_path, name):
+    """They have labels and tags to learn, and no structural decision at all."""
+    trees = [Tree.from_constituents([Token(word, "X")], [(label, {0})]) for word, label in [("a", "S"), ("b", "NP")] * 4]
+    assert train(small(name, epochs=2, dropout_scorer=0.0), trees, trees, tmp_path / "out").finished
+
+
+def test_a_development_sentence_that_cannot_be_parsed_is_refused_at_once(tmp_path):
+    """Not after hours, when it is first evaluated."""
+    long = Tree.from_constituents([Token("a", "X")] * 2001, [("S", set(range(2001)))])
+    with pytest.raises(DiscoparseError, match=r"development sentence 2 has 2,001 tokens.*leave it out"):
+        train(small("fast"), TRAIN, [TRAIN[0], long], tmp_path / "out")
+
+
+def test_what_was_just_evaluated_is_not_evaluated_again(tmp_path, monkeypatch):
+    """When time is up right after an evaluation, there is nothing new to score."""
+    late = [False]
+    really = Session._evaluate
+
+    def evaluate(self: Session, clock: Clock) -> None:
+        really(self, clock)
+        late[0] = True
+
+    monkeypatch.setattr(Session, "_evaluate", evaluate)
+    monkeypatch.setattr(Clock, "over", lambda self: late[0])
+    outcome = run(tmp_path / "out", small("fast", epochs=10, evaluate_every=1), minutes=1)
+    assert outcome.finished
+    records = [json.loads(line) for line in (tmp_path / "out" / "log.jsonl").read_text().splitlines()]
+    assert [record["type"] for record in records] == ["epoch", "evaluation"]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_schedule_is_as_long_as_the_training(seed):
+    """Epochs differ in the number of their batches; together they make the updates that the recipe asks for."""
+    recipe = small("fast", batch_tokens=12, most_batch_tokens=12, epochs=1, updates=200)
+    trainer = Trainer(recipe, TRAIN, torch.device("cpu"), seed=seed)
+    made = sum(len(trainer._batches(epoch)) for epoch in range(trainer.epochs))
+    assert made == pytest.approx(trainer.optimisation.total_steps, rel=0.05)
+    assert made == pytest.approx(200, rel=0.1)
 
 
 def test_minutes_that_suffice_change_nothing():

@@ -19,7 +19,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def replace_directory(path: Path, files: Mapping[str, bytes]) -> None:
-    """Write a directory beside its place and then put it there.
+    """Write a directory beside its place and then put it there; what else was in the old one is taken along.
 
     A directory cannot be renamed over another, so the old one steps aside first; `existing_directory` finds it if the
     program dies at that moment.
@@ -31,6 +31,10 @@ def replace_directory(path: Path, files: Mapping[str, bytes]) -> None:
     unfinished.mkdir()
     for name, content in files.items():
         _write(unfinished / name, content)
+    for other in existing_directory(path).glob("*"):
+        if other.name not in files:
+            copy = shutil.copytree if other.is_dir() else shutil.copy2
+            copy(other, unfinished / other.name)
     _sync_directory(unfinished)
     if path.exists():
         if previous.exists():

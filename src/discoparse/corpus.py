@@ -213,11 +213,12 @@ def form_tensors(forms: Sequence[str], vocabulary: Vocabulary, device: torch.dev
 def by_budget(order: np.ndarray, lengths: np.ndarray, budget: int) -> list[np.ndarray]:
     """Cut sentences, sorted by length, into batches of at most `budget` tokens with padding (or one sentence)."""
     batches, start = [], 0
+    sizes = lengths[order].tolist()  # numbers of Python's own are much quicker to look at one by one
     while start < len(order):
-        longest = int(lengths[order[start]])
+        longest = sizes[start]
         end = start + 1
-        while end < len(order) and (end + 1 - start) * max(longest, int(lengths[order[end]])) <= budget:
-            longest = max(longest, int(lengths[order[end]]))
+        while end < len(order) and (end + 1 - start) * max(longest, sizes[end]) <= budget:
+            longest = max(longest, sizes[end])
             end += 1
         batches.append(order[start:end])
         start = end

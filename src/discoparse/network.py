@@ -91,7 +91,7 @@ def _take(x: Tensor, index: Tensor) -> Tensor:
 
 def look_up(table: Tensor, index: Tensor) -> Tensor:
     """`table[index]` for rows of a matrix, with a gradient that adds instead of sorting: [...] -> [..., D]."""
-    return table.index_select(0, index.flatten()).view(*index.shape, -1)
+    return table.index_select(0, index.flatten()).view(*index.shape, table.shape[1])
 
 
 def tanh(x: Tensor) -> Tensor:

@@ -126,7 +126,8 @@ class Parser:
     def stream_tokens(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tree | None]:
         """A tree for each sentence of a stream of any length, in order; None for one without words or with more than
         `LONGEST`."""
-        return self.parse_passages(Passage(list(words)) if 0 < len(words) <= LONGEST else None for words in sentences)
+        lists = _word_lists(sentences)
+        return self.parse_passages(Passage(list(words)) if 0 < len(words) <= LONGEST else None for words in lists)
 
     def parse_passages(self, passages: Iterable[Passage | None]) -> Iterator[Tree | None]:
         """A tree for each passage of a stream, in order, and None for None; trees know the places of their words."""
@@ -217,12 +218,18 @@ def _size(passage: Passage | None) -> int:
 
 def _checked(sentences: Iterable[Sequence[str]]) -> Iterator[Passage]:
     """Sentences that can be parsed; raises an error for others."""
-    for number, words in enumerate(sentences, 1):
-        if isinstance(words, str):
-            raise TypeError(f"sentence {number} is a string: give lists of words, or call `parse` for raw text")
+    for number, words in enumerate(_word_lists(sentences), 1):
         if not 0 < len(words) <= LONGEST:
             raise DiscoparseError(f"sentence {number} has {len(words):,} words; a tree needs 1 to {LONGEST:,}")
         yield Passage(list(words))
+
+
+def _word_lists(sentences: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
+    """The sentences, unless one is a string: its characters are no words."""
+    for number, words in enumerate(sentences, 1):
+        if isinstance(words, str):
+            raise TypeError(f"sentence {number} is a string: give lists of words, or call `parse` for raw text")
+        yield words
 
 
 def _warn(message: str) -> None:
@@ -233,6 +240,7 @@ def _revive(
     parameters: dict[str, Tensor], config: NetworkConfig, vocabulary: Vocabulary, device: str, info: ModelInfo | None
 ) -> Parser:
     """A parser from what `Parser.__reduce__` kept."""
-    network = Network(config)
+    with torch.random.fork_rng(devices=[]):  # as in `load_model`
+        network = Network(config)
     network.load_state_dict(parameters)
     return Parser(network, vocabulary, device if torch.cuda.is_available() else "cpu", info)

@@ -57,7 +57,7 @@ def _spread(args: list[str]) -> list[str]:
 @click.option("--epochs", type=click.IntRange(min=1), help="Train for exactly so many epochs [what the recipe says].")
 @click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Stop after so many minutes in all.")
 @click.option("--resume", is_flag=True, help="Go on with the training in --output, if there is one.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
 @device_option
 @click.option("--threads", type=click.IntRange(min=1), help="Processor cores to use [all].")
 @click.option("--language", metavar="CODE", help="ISO 639-1 code of the language, by which raw text is split.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from discoparse.atomic import replace_file
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.experiment.measures import measure
-from discoparse.experiment.plan import Treebank, find_treebank, finished_runs, plan_runs
+from discoparse.experiment.plan import Progress, Treebank, find_treebank, finished_runs, plan_runs
 from discoparse.experiment.report import write_report
 from discoparse.experiment.runs import Job, recipe_of, train_all
 from discoparse.experiment.speed import measure_speed, measured_speeds
@@ -19,7 +19,6 @@ from discoparse.sealed import to_json
 from discoparse.training.recipe import ORACLES
 
 RESULTS, REPORT = "results.json", "report.md"
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)

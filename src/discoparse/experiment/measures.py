@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from discoparse.evaluation.breakdown import break_down
 from discoparse.evaluation.counts import Counts
 from discoparse.evaluation.result import Scores
 from discoparse.evaluation.significance import compare_results
-from discoparse.experiment.plan import FinishedRun, Treebank
+from discoparse.experiment.plan import FinishedRun, Progress, Treebank
 from discoparse.experiment.tables import Spread
 from discoparse.statistics import Statistics
 from discoparse.tree import Tree
@@ -24,7 +24,6 @@ from discoparse.treebank import read_trees
 
 SCORES = ("f1", "precision", "recall", "disc_f1", "disc_precision", "disc_recall", "pos")
 BREAKDOWNS = ("gap-degree", "constituent-length", "label")
-Progress = Callable[[str], None]
 Groups = dict[tuple[str, str], list[FinishedRun]]  # by recipe and oracle
 
 

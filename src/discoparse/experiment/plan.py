@@ -8,7 +8,7 @@ OUTPUT/TREEBANK/results.json          every figure of the report, made from the 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from discoparse.treebank.files import suffix
 
 PARTS = ("train", "dev", "test")
 METRICS = "metrics.json"
+Progress = Callable[[str], None]  # is told what happens
 # Where a part is there in several formats, the simplest to read comes first.
 _PREFERRED = ("discbracket", "export", "tigerxml", "alpino", "bracket", "jsonl", "json")
 

@@ -117,7 +117,7 @@ def peer_measurements() -> Table:
         "Other parsers, run on nl_alpino: one core of a small x86 machine, dev set",
         heads,
         _MEASURED,
-        notes=["Measured before this project began, scored with disco-dop's evaluator; not rerun by this command."],
+        notes=["Scored with disco-dop's evaluator; not rerun by this command."],
     )
 
 

@@ -107,8 +107,10 @@ def _recipe_of_the_report(treebanks: Sequence[Figures]) -> list[str]:
     """The commands that make the runs and this page, and with what they were made."""
     commands: dict[str, None] = {}
     for figures in treebanks:
-        for recipe in {run["recipe"]: None for run in figures["runs"]}:
-            commands[_command(figures["treebank"], [r for r in figures["runs"] if r["recipe"] == recipe])] = None
+        kinds = {(run["recipe"], run["limit_minutes"]): None for run in figures["runs"]}
+        for kind in kinds:
+            runs = [run for run in figures["runs"] if (run["recipe"], run["limit_minutes"]) == kind]
+            commands[_command(figures["treebank"], runs)] = None
     made = {str(to_json(r["environment"], indent=None), "utf-8").strip(): None for f in treebanks for r in f["runs"]}
     names = " ".join(figures["treebank"] for figures in treebanks)
     return [

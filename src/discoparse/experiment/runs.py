@@ -14,7 +14,7 @@ import statistics
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -26,7 +26,7 @@ from typing import Any
 from discoparse.atomic import existing_directory, replace_file
 from discoparse.environment import environment
 from discoparse.errors import DiscoparseError, UsageError
-from discoparse.experiment.plan import METRICS, FinishedRun, Run, Treebank, finished, prediction_path
+from discoparse.experiment.plan import METRICS, FinishedRun, Progress, Run, Treebank, finished, prediction_path
 from discoparse.sealed import to_json
 from discoparse.training.recipe import RECIPES, Recipe
 from discoparse.treebank import write_trees
@@ -34,7 +34,6 @@ from discoparse.treebank import write_trees
 _CURVE = ("epoch", "seconds", "f1", "precision", "recall", "disc_f1", "disc_precision", "disc_recall", "pos")
 _PATIENCE = 60.0  # seconds for a training that was asked to stop to save its state
 _INTERRUPTED = ("interrupted", "interrupted; the same command goes on")
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -61,15 +60,18 @@ def recipe_of(run: Run, settings: Sequence[str]) -> Recipe:
     return RECIPES[run.recipe].override([*settings, f"oracle={run.oracle}"])
 
 
-def unfinished(jobs: Sequence[Job]) -> list[Job]:
+def unfinished(jobs: Sequence[Job], progress: Progress) -> list[Job]:
     """The jobs that are still to do; refuses a folder whose finished run had other settings."""
     todo = []
     for job in jobs:
         done = finished(job.directory)
         if done is None:
             todo.append(job)
-        else:
-            _check_settings(done, job.recipe)
+            continue
+        _check_settings(done, job.recipe)
+        if (limit := done.metrics["limit_minutes"]) != job.minutes:
+            had = "no time limit" if limit is None else f"a limit of {limit:g} minutes"
+            progress(f"{job.name}: kept as it is; it was trained with {had}")
     return todo
 
 
@@ -85,7 +87,7 @@ def _check_settings(done: FinishedRun, recipe: Recipe) -> None:
 
 def train_all(jobs: Sequence[Job], at_once: int, stop_after: float | None, progress: Progress) -> bool:
     """Train what is unfinished, `at_once` at a time; after `stop_after` minutes interrupt what runs. Was all done?"""
-    todo = unfinished(jobs)
+    todo = unfinished(jobs, progress)
     progress(f"{len(jobs) - len(todo)} of {len(jobs)} runs are finished")
     end = None if stop_after is None else time.monotonic() + 60 * stop_after
     workers: dict[Connection, tuple[Job, BaseProcess]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -27,6 +28,7 @@ from discoparse.tree import Tree
 from discoparse.vocabulary import UNKNOWN, Vocabulary
 
 _BATCHES = 100  # about so many batches make an epoch, unless the recipe's bounds on their size say otherwise
+_COUNTED = 10  # epochs whose batches are counted beforehand: they differ a little in number
 _EXPLORATION_TOKENS = 4096  # tokens of a batch that is explored before an epoch
 
 
@@ -75,9 +77,12 @@ class Trainer:
         tokens = int(self.corpus.lengths.sum())
         self.batch_tokens = max(recipe.batch_tokens, min(recipe.most_batch_tokens, tokens // _BATCHES))
         self.batches = self._batches(0)
-        updates = len(self.batches) * (2 if recipe.alternate else 1)  # in an epoch
-        self.epochs = max(recipe.epochs, -(-recipe.updates // updates))
-        self.optimisation = Optimisation(self.network, recipe, self.epochs * updates)
+        counts = [len(self.batches), *(len(self._batches(epoch)) for epoch in range(1, _COUNTED))]
+        self.batches_an_epoch = sum(counts) / len(counts)  # on average
+        self.updates_a_batch = 2 if recipe.alternate else 1
+        updates = self.batches_an_epoch * self.updates_a_batch  # in an epoch
+        self.epochs = max(recipe.epochs, math.ceil(recipe.updates / updates))
+        self.optimisation = Optimisation(self.network, recipe, round(self.epochs * updates))
         self.epoch = 0
         self.position = 0  # batches of this epoch that are done
 
@@ -149,7 +154,7 @@ class Trainer:
         """
         lengths = self.corpus.device_lengths[index]
         gold = self.corpus.gold_batch(chosen, index, tokens.shape[1])
-        self.network.scorers.eval()  # the policy is the parser's own; dropout is for the decisions learnt from
+        self.network.scorers.eval()  # dropout in the scorers is for the decisions learnt from
         trace = explore(
             self.network.scorers,
             tokens.detach(),

@@ -23,6 +23,8 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     **dict.fromkeys(("dropout_tagger", "dropout_scorer", "dropout_embedding", "dropout_hidden"), (0, 0.99)),
     "dropout_scorer_hidden": (0, 0.99),
     **dict.fromkeys(("learning_rate", "decay", "clip_norm", "gradient_noise", "weight_decay"), (0, 1e6)),
+    "tagging_weight": (0, 1e6),
+    "beta2": (0, 1 - 1e-9),
 }
 
 

@@ -22,6 +22,7 @@ from discoparse.atomic import existing_directory, replace_file
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.model import save_model
 from discoparse.model_info import MODEL, ModelInfo
+from discoparse.parsing.passages import LONGEST
 from discoparse.training.checkpoint import Checkpoint, save_checkpoint
 from discoparse.training.clock import Clock
 from discoparse.training.curves import draw_curves
@@ -35,7 +36,7 @@ from discoparse.training.validation import Validation
 from discoparse.tree import Tree
 
 LATEST, LOG, CURVES = "latest", "log.jsonl", "curves.svg"
-_SAVE_SECONDS = 60.0  # so much work at most is lost when the machine goes down
+_SAVE_SECONDS = 60.0  # after so long the state is saved at the end of the epoch, even if no evaluation is due
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,13 @@ def train(
     for what, trees in (("training", train_trees), ("development", dev_trees)):
         if not trees:
             raise DiscoparseError(f"the {what} treebank has no trees: there is nothing to work with")
+    for number, tree in enumerate(dev_trees, 1):
+        if len(tree) > LONGEST:
+            name = f" ({tree.id})" if tree.id else ""
+            raise DiscoparseError(
+                f"development sentence {number}{name} has {len(tree):,} tokens; the parser takes at most {LONGEST:,}: "
+                "leave it out"
+            )
     device = torch.device(device)
     session = Session(recipe, train_trees, dev_trees, output, device, seed, info or ModelInfo(output.name), dev_sets)
     clock = Clock(minutes, started)
@@ -140,9 +148,9 @@ class Session:
         trainer = self.trainer
         if self.finished:
             return Outcome(True, self.best, clock.elapsed())
-        per_epoch = len(trainer.batches)
-        done = trainer.epoch * per_epoch + (trainer.position if self.mid_epoch else 0)
-        self.progress = Progress(trainer.epochs * per_epoch, done, trainer.epochs, show, clock.minutes_left())
+        done = trainer.optimisation.step // trainer.updates_a_batch
+        planned = round(trainer.epochs * trainer.batches_an_epoch)
+        self.progress = Progress(planned, done, trainer.epochs, show, clock.minutes_left())
         try:
             if clock.limited:
                 clock.reserve_for(self.validation)
@@ -215,12 +223,17 @@ class Session:
             kept = f"the best model is in {self.output / MODEL}" if self.best else "no model was evaluated yet"
             self.progress.tell(f"interrupted in epoch {trainer.epoch + 1}; {kept}; continue with --resume")
             return Outcome(False, self.best, clock.elapsed())
-        if not complete:  # time is up
+        if not complete and not self._just_evaluated():  # time is up
             self._evaluate(clock)
         self.finished = True
         self._save(clock)
         replace_file(self.output / CURVES, draw_curves(self.log.records, self.info.name).encode())
         return Outcome(True, self.best, clock.elapsed())
+
+    def _just_evaluated(self) -> bool:
+        """Whether the parameters have not changed since they were evaluated."""
+        last = self.log.records[-1] if self.log.records else {}
+        return last.get("type") == "evaluation" and last["step"] == self.trainer.optimisation.step
 
     def _epochs_done(self) -> float:
         """Epochs, with the part of one that was stopped within."""
