@@ -154,3 +154,14 @@ def test_wrong_use_is_explained(arguments: list[str], status: int, message: str)
     assert result.exit_code == status
     assert message in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_brackets_leave_out_discontinuous_trees_if_asked(tmp_path):
+    """With --on-error skip, as `parse --to bracket` does; otherwise the first one ends the run."""
+    source, target = tmp_path / "in.discbracket", tmp_path / "out.mrg"
+    source.write_text(DISCONTINUOUS + "(S (A 0=a))\n")
+    assert run(source, target).exit_code == 1
+    result = run(source, target, "--on-error", "skip", "--to", "bracket")
+    assert result.exit_code == 0
+    assert "discontinuous trees" in result.output
+    assert target.read_text() == "(S (A a))\n"

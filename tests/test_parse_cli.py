@@ -6,7 +6,9 @@ import gzip
 import io
 import json
 import os
+import subprocess
 import sys
+import time
 
 import pytest
 from click.testing import CliRunner, Result
@@ -14,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_model import random_parser, save_random_model
 
-from discoparse import read_trees
+from discoparse import Token, Tree, read_trees, write_trees
 from discoparse.cli import cli, main
 from discoparse.errors import DiscoparseError
 from discoparse.parsing.passages import LONGEST
@@ -56,11 +58,66 @@ def test_text_as_arguments_a_file_and_standard_input_gives_the_same_trees(parse,
         parse("--input", str(compressed)).stdout,
         parse(input=TEXT.encode()).stdout,
         parse("--input", "-", input=TEXT.encode()).stdout,
+        parse("-", input=TEXT.encode()).stdout,
     ]
     assert len(set(outputs)) == 1
     path = tmp_path / "trees.discbracket"
     path.write_text(outputs[0])
     assert [tree.words for tree in read_trees(path)] == WORDS
+
+
+def test_the_sentences_of_a_treebank_are_parsed_anew(parse, tmp_path):
+    """Words and ids are the treebank's, trees the parser's; `evaluate` takes the two files."""
+    gold = tmp_path / "gold.export"
+    trees = [Tree.from_constituents([Token(w, "X") for w in words], [("ROOT", range(len(words)))]) for words in WORDS]
+    for number, tree in enumerate(trees, 7):
+        tree.id = str(number)
+    write_trees(trees, gold)
+    predicted = tmp_path / "predicted.export"
+    result = parse("--from", "export", "--input", str(gold), "--output", str(predicted))
+    assert result.exit_code == 0, result.output
+    found = list(read_trees(predicted))
+    assert [(tree.id, tree.words) for tree in found] == [(tree.id, tree.words) for tree in trees]
+    assert [tree.key()[1:] for tree in found] != [tree.key()[1:] for tree in trees]
+    assert parse("--from", "export", "text").exception
+    assert parse("--from", "export", "--pretokenized", "--input", str(gold)).exception
+
+
+@pytest.mark.parametrize("options", [[], ["--pretokenized"]])
+def test_a_live_pipe_is_parsed_as_text_comes(model, options):
+    """The first tree is there before the second sentence."""
+    command = [sys.executable, "-m", "discoparse", "parse", "--model", model, *options]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for word in (b"one", b"two"):
+            process.stdin.write(word + b" dog .\n\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+            while not line.strip():  # of the blank line
+                line = process.stdout.readline()
+            assert b"0=" + word in line
+        process.stdin.close()
+        assert process.stdout.read().strip() == b""
+    assert process.returncode == 0
+
+
+def test_termination_leaves_nothing_half_written(model, tmp_path):
+    """SIGTERM clears away the unfinished file, as Ctrl-C does."""
+    output = tmp_path / "trees.discbracket"
+    command = [sys.executable, "-m", "discoparse", "parse", "--model", model, "--output", str(output)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"A dog .\n\n")
+        process.stdin.flush()
+        for _ in range(600):
+            if list(tmp_path.iterdir()):
+                break
+            time.sleep(0.1)
+        assert list(tmp_path.iterdir())
+        process.terminate()
+        assert process.wait(60) == 143
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_each_argument_is_a_text_of_its_own(parse):

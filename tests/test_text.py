@@ -33,6 +33,9 @@ ENGLISH = [
     ('She said "Go." I asked why.', 'She said " Go . "\nI asked why .'),
     ("A well-known anti-war e-mail", "A well - known anti-war e-mail"),
     ("It cost $5.50 (or 10% more).", "It cost $ 5.50 ( or 10 % more ) ."),
+    ("C++ and rock 'n' roll, see ref. 5.", "C++ and rock 'n' roll , see ref. 5 ."),
+    ("To do:\n1. Buy milk\n2. Go\nhome\n3. Sleep", "To do :\n1 . Buy milk\n2 . Go home\n3 . Sleep"),
+    ("We met on\n3. May was cold - and\n- wet.", "We met on 3 .\nMay was cold - and - wet ."),
     ("his/her work on 9/11", "his / her work on 9/11"),
     ("p53-/- and Apc+/- mice, K+/Na+, 5+/-1", "p53 - / - and Apc + / - mice , K+ / Na + , 5 + / - 1"),
     (
@@ -57,6 +60,8 @@ GERMAN = [
     ("Am 3. Oktober kam Dr. Müller z.B. nach Köln.", "Am 3. Oktober kam Dr. Müller z. B. nach Köln ."),
     ("Es kostet 3,5 Mio. Euro, d. h. viel.", "Es kostet 3,5 Mio. Euro , d. h. viel ."),
     ("„Wie geht’s?“, fragte er.", '" Wie geht \'s ? " , fragte er .'),
+    ("Am 1. 5. 2020 kam Frau Dr. med. Schmidt.", "Am 1. 5. 2020 kam Frau Dr. med. Schmidt ."),
+    ("Die Firma Fox & Co. KG. Das war Fox & Co. Er ging.", "Die Firma Fox & Co. KG .\nDas war Fox & Co.\nEr ging ."),
     ("Gibt's Andrea's Bier, wenn's regnet?", "Gibt 's Andrea's Bier , wenn 's regnet ?"),
     (
         "Die Ein- und Ausfuhr stieg um 5% im Jahr 2009. Gut so!",

@@ -320,7 +320,8 @@ def test_exploration_starts_after_its_share_of_the_training(whole_batches):
 @pytest.mark.parametrize("name", ["paper", "fast"])
 def test_batches_of_single_words_are_trained_on(tmp_path, name):
     """They have labels and tags to learn, and no structural decision at all."""
-    trees = [Tree.from_constituents([Token(word, "X")], [(label, {0})]) for word, label in [("a", "S"), ("b", "NP")] * 4]
+    words = [("a", "S"), ("b", "NP")] * 4
+    trees = [Tree.from_constituents([Token(word, "X")], [(label, {0})]) for word, label in words]
     assert train(small(name, epochs=2, dropout_scorer=0.0), trees, trees, tmp_path / "out").finished
 
 

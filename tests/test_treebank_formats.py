@@ -219,6 +219,13 @@ def test_what_is_no_xml_is_not_taken_for_an_empty_treebank(tmp_path: Path, forma
         read(tmp_path, text, format)
 
 
+@pytest.mark.parametrize("format", ["tigerxml", "alpino"])
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_a_file_without_xml_is_no_treebank(tmp_path: Path, format: str, text: str) -> None:
+    with pytest.raises(TreebankError, match="no XML in it"):
+        read(tmp_path, text, format)
+
+
 def test_alpino_is_not_taken_for_an_empty_tiger_file(tmp_path: Path) -> None:
     with pytest.raises(TreebankError, match="<alpino_ds> stands outside of any <s>"):
         read(tmp_path, "<treebank><alpino_ds/></treebank>", "tigerxml")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import torch
 
 from discoparse.errors import UsageError
@@ -28,4 +30,12 @@ def choose_device(name: str = "auto") -> torch.device:
 
 def use_threads(count: int) -> None:
     """Let PyTorch use so many cores in this process."""
+    if count < 1:
+        raise UsageError(f"{count} threads: at least one is needed")
     torch.set_num_threads(count)
+
+
+def training_threads(trainings: int = 1) -> int:
+    """Cores for each of some trainings at once: half of all, since threads wait for each other, and one that has to
+    share its core holds up the rest."""
+    return max(1, (os.cpu_count() or 1) // 2 // trainings)

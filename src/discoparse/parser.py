@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -109,6 +109,8 @@ class Parser:
 
     def parse(self, text: str, *, lines: bool = False) -> list[Tree]:
         """The trees of a text's sentences. With `lines`, every line end ends a sentence; otherwise blank lines do."""
+        if not isinstance(text, str):
+            raise TypeError(f"`parse` takes a text, not {type(text).__name__}: `parse_tokens` is for lists of words")
         return _trees(self._parse_window(list(read_text([text], self.language, _warn, lines=lines))))
 
     def parse_tokens(self, sentences: Iterable[Sequence[str]]) -> list[Tree]:
@@ -129,9 +131,14 @@ class Parser:
         lists = _word_lists(sentences)
         return self.parse_passages(Passage(list(words)) if 0 < len(words) <= LONGEST else None for words in lists)
 
-    def parse_passages(self, passages: Iterable[Passage | None]) -> Iterator[Tree | None]:
-        """A tree for each passage of a stream, in order, and None for None; trees know the places of their words."""
-        for window in windows(passages, _size, WINDOW_TOKENS[self.device.type]):
+    def parse_passages(
+        self, passages: Iterable[Passage | None], idle: Callable[[], bool] | None = None
+    ) -> Iterator[Tree | None]:
+        """A tree for each passage of a stream, in order, and None for None; trees know the places of their words.
+
+        Passages are read ahead and parsed together, but not while the stream is `idle`.
+        """
+        for window in windows(passages, _size, WINDOW_TOKENS[self.device.type], idle):
             yield from self._parse_window(window)
 
     # -- how it is done -------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import click
 
 from discoparse import __version__
 from discoparse.errors import DiscoparseError, UsageError
+from discoparse.termination import termination_as_exit
 
 # Name of the subcommand (and of its module) and its one line in `discoparse --help`.
 COMMANDS = {
@@ -56,7 +57,8 @@ def main(arguments: list[str] | None = None) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):  # what we write is UTF-8, whatever the locale; names of files stay
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
-        status = cli.main(arguments, standalone_mode=False)
+        with termination_as_exit():
+            status = cli.main(arguments, standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except click.exceptions.Abort:
         click.echo("discoparse: interrupted", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 
 import click
 
@@ -18,7 +19,10 @@ from discoparse.cli.options import (
 )
 from discoparse.errors import UsageError
 from discoparse.transform.pipeline import FUNCTIONS, PUNCT, TRACES, Outcome, Transforms, transform_trees
+from discoparse.tree import Tree
+from discoparse.treebank import Report
 from discoparse.treebank.files import STANDARD
+from discoparse.treebank.formats import output_format
 
 
 @click.command()
@@ -81,9 +85,20 @@ def command(
         punct, functions, traces, penn_brackets, root, unbinarize, expand_unaries, collapse_unaries, binarize
     )
     outcome = Outcome()
-    trees = with_progress(reading.trees(inputs))
-    written = writing.write(transform_trees(trees, transforms, outcome), output)
+    trees = transform_trees(with_progress(reading.trees(inputs)), transforms, outcome)
+    if reading.on_error == "skip" and (writing.format or output_format(output).name) == "bracket":
+        trees = _continuous(trees, writing.report)
+    written = writing.write(trees, output)
     reading.report.empty += outcome.emptied
     tell_warnings(outcome.warnings)
     if output != STANDARD:
         tell(f"{written} {'tree' if written == 1 else 'trees'} written to {output}")
+
+
+def _continuous(trees: Iterable[Tree], report: Report) -> Iterator[Tree]:
+    """The trees that brackets can hold; the others are counted."""
+    for tree in trees:
+        if tree.is_discontinuous:
+            report.not_written("bracket", "discontinuous trees")
+        else:
+            yield tree

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from discoparse.cli.options import Names, ReadingOptions, reading_options, tell
+from discoparse.cli.options import Names, ReadingOptions, reading_options, require_folder, tell
 from discoparse.errors import DiscoparseError, TreebankError
 from discoparse.evaluation import Result, evaluate, read_parameters, standard_parameters
 from discoparse.evaluation.breakdown import CLASSIFIERS, break_down
@@ -60,6 +60,8 @@ def command(
     The figures are those of disco-dop's evaluator with proper.prm: labelled recall, precision and F1, the
     same over discontinuous constituents, exact match, part-of-speech accuracy.
     """
+    if html:
+        require_folder(html)
     parameters = read_parameters(params) if params else standard_parameters()
     if cutoff is not None:
         parameters = dataclasses.replace(parameters, cutoff=cutoff)

@@ -8,22 +8,29 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 import click
 from tqdm import tqdm
 
-from discoparse.cli.options import device_option, tell
+from discoparse.cli.options import device_option, require_folder, tell
 from discoparse.drawing.pages import EXTENSIONS, Options, write_files
 from discoparse.errors import UsageError
 from discoparse.models import load
 from discoparse.models.choice import choose_model, look_ahead
-from discoparse.parsing.documents import parse_documents
-from discoparse.parsing.reading import CleanText, file_pieces
+from discoparse.parsing.documents import parse_documents, parse_treebank
+from discoparse.parsing.reading import CleanText, LivePieces, file_pieces, is_live
 from discoparse.parsing.writing import OUTPUTS, PICTURES, numbered, output_pieces, picked
-from discoparse.treebank import Report
+from discoparse.tree import Tree
+from discoparse.treebank import FORMATS, Report, read_trees
 from discoparse.treebank.files import STANDARD, open_for_writing
 from discoparse.treebank.formats import output_format
 
+if TYPE_CHECKING:
+    from discoparse.parser import Parser
+
+_SAMPLE = 50  # sentences of a treebank by which its model is chosen
 _FALLBACK = (100, 24)  # columns and lines where there is no terminal
 
 
@@ -35,6 +42,9 @@ _FALLBACK = (100, 24)  # columns and lines where there is no terminal
     "--to", type=click.Choice(OUTPUTS), help="Output [a terminal: tree; a file: by its name; else discbracket]."
 )
 @click.option("-o", "--output", default=STANDARD, help="File, or folder/ for a picture per sentence [standard output].")
+@click.option(
+    "--from", "from_", type=click.Choice(list(FORMATS)), help="The input is a treebank: parse its sentences anew."
+)
 @click.option("--pretokenized", is_flag=True, help="A line is a sentence, its tokens stand between spaces.")
 @click.option("--lines", is_flag=True, help="Raw text: every line end ends a sentence, not only a blank line.")
 @device_option
@@ -48,6 +58,7 @@ def command(
     model: str | None,
     to: str | None,
     output: str,
+    from_: str | None,
     pretokenized: bool,
     lines: bool,
     device: str,
@@ -55,11 +66,17 @@ def command(
     encoding: str | None,
 ) -> None:
     """Parse TEXT, or the text in a file or on standard input, and show or write the trees of its sentences."""
+    if text == (STANDARD,):
+        text, input_ = (), input_ or STANDARD
     if text and input_ is not None:
         raise UsageError("give the text as arguments or with --input, not both")
     if pretokenized and lines:
         raise UsageError("--lines is for raw text: with --pretokenized every line is a sentence anyway")
+    if from_ and (text or pretokenized or lines):
+        raise UsageError("--from is for a treebank, from a file or standard input: it has its own sentences and tokens")
     folder = output.endswith(os.sep) or os.path.isdir(output)
+    if not folder and output != STANDARD:
+        require_folder(output)
     format = to or ("svg" if folder else _default_format(output))
     if folder and format not in PICTURES:
         raise UsageError(f"{output} is a folder, for pictures only: name a file for --to {format}")
@@ -72,16 +89,29 @@ def command(
     source = input_ or STANDARD
     if not text and source == STANDARD and sys.stdin.isatty():
         tell("type text, and end it with Ctrl-D; or see discoparse parse --help")
-    sources: list[Iterable[str]] = [[part] for part in text] or [file_pieces(source, encoding, refuse)]
-    models = [model] * len(sources) if model is not None else _choose_models(sources)
-    parsers = {name: load(name, device, threads) for name in dict.fromkeys(models)}
-    gc.freeze()  # what is loaded now stays: from here on, collecting garbage need not look at it
-    documents = [CleanText(pieces) for pieces in sources]
-    report = Report()
-    with _progress(source if not text else None, output) as counted:
-        texts = [(parsers[name], counted(document)) for name, document in zip(models, documents, strict=True)]
-        trees = parse_documents(texts, pretokenized=pretokenized, lines=lines, notice=tell, refuse=refuse)
-        results = numbered(trees, format)
+    report, documents, live = Report(), [], None
+    with _progress(source if not text and from_ is None else None, output) as counted:
+        if from_ is not None:
+            gold = read_trees(source, from_, encoding=encoding)
+            results = _parse_treebank(gold, model, device, threads, refuse)
+        else:
+            sources: list[Iterable[str]] = [[part] for part in text]
+            if not text:
+                live = LivePieces(encoding, refuse) if is_live(source) else None
+                sources = [live or file_pieces(source, encoding, refuse)]
+            models = [model] * len(sources) if model is not None else _choose_models(sources)
+            parsers = _load_all(models, device, threads)
+            documents = [CleanText(pieces) for pieces in sources]
+            texts = [(parsers[name], counted(document)) for name, document in zip(models, documents, strict=True)]
+            trees = parse_documents(
+                texts,
+                pretokenized=pretokenized,
+                lines=lines,
+                notice=tell,
+                refuse=refuse,
+                idle=live.idle if live else None,
+            )
+            results = numbered(trees, format)
         options = _picture_options(format, output)
         if folder:
             write_files(picked(results), PICTURES[format], options, output)
@@ -89,11 +119,29 @@ def command(
             with open_for_writing(output) as stream:
                 for piece in output_pieces(results, format, options, report, refuse):
                     stream.write(piece)
+                    if live:
+                        stream.flush()
     for message in [*(document.message() for document in documents), *report.messages()]:
         if message:
             tell(message)
     if refused:
         ctx.exit(1)
+
+
+def _parse_treebank(
+    gold: Iterator[Tree], model: str | None, device: str, threads: int, refuse: Callable[[str], None]
+) -> Iterator[Tree | None]:
+    """The parser's trees for the sentences of a treebank."""
+    first = list(islice(gold, _SAMPLE))
+    name = model or _chosen(choose_model(" ".join(word for tree in first for word in tree.words)))
+    return parse_treebank(_load_all([name], device, threads)[name], chain(first, gold), refuse)
+
+
+def _load_all(models: Iterable[str], device: str, threads: int) -> dict[str, Parser]:
+    """The parsers of models by name."""
+    parsers = {name: load(name, device, threads) for name in dict.fromkeys(models)}
+    gc.freeze()  # what is loaded now stays: from here on, collecting garbage need not look at it
+    return parsers
 
 
 def _choose_models(sources: list[Iterable[str]]) -> list[str]:
@@ -102,8 +150,14 @@ def _choose_models(sources: list[Iterable[str]]) -> list[str]:
     for k, pieces in enumerate(sources):
         sample, sources[k] = look_ahead(pieces)
         models.append(choose_model(sample))
-    tell(f"parsing with --model {' and '.join(dict.fromkeys(models))}")
+    _chosen(*models)
     return models
+
+
+def _chosen(*models: str) -> str:
+    """Tell which models were chosen; the first."""
+    tell(f"parsing with --model {' and '.join(dict.fromkeys(models))}")
+    return models[0]
 
 
 def _default_format(output: str) -> str:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 
 import click
 
 from discoparse.cli.invocation import invocation
-from discoparse.cli.options import ReadingOptions, device_option, reading_options, settings_option
+from discoparse.cli.options import ReadingOptions, device_option, reading_options, settings_option, tell
+from discoparse.errors import UsageError
 from discoparse.model_facts import read_facts
 from discoparse.training.description import describe_training
 from discoparse.training.recipe import ORACLES, RECIPES, Recipe
 from discoparse.training.treebanks import read_treebanks, trees_by_name
+from discoparse.transform.empty import has_empty
 
 _SEVERAL = ("--train", "--dev")  # options that take several values: --train a b is --train a --train b
 # For the command on the card: how much of each path to show, and what has no effect on the model.
@@ -59,7 +62,7 @@ def _spread(args: list[str]) -> list[str]:
 @click.option("--resume", is_flag=True, help="Go on with the training in --output, if there is one.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
 @device_option
-@click.option("--threads", type=click.IntRange(min=1), help="Processor cores to use [all].")
+@click.option("--threads", type=click.IntRange(min=1), help="Processor cores to use [half of all].")
 @click.option("--language", metavar="CODE", help="ISO 639-1 code of the language, by which raw text is split.")
 @click.option("--name", help="Name of the model [that of --output].")
 @click.option("--licence", help="Licence of the model, for its card.")
@@ -109,15 +112,23 @@ def command(
         return
     if not train_files or not dev_files or output is None:
         raise click.UsageError("training needs --train, --dev and --output")
+    if language is not None and not re.fullmatch(r"[A-Za-z]{2,3}([-_]\w+)*", language):
+        raise UsageError(f"--language {language}: expected a code of two letters, as in nl, de, en, is")
 
-    from discoparse.device import choose_device, use_threads
+    from discoparse.device import choose_device, training_threads, use_threads
     from discoparse.training.session import train
 
     chosen = choose_device(device)
-    if threads is not None:
-        use_threads(threads)
+    use_threads(threads or training_threads())
     facts = read_facts(card) if card is not None else None
     train_treebanks = read_treebanks(train_files, reading.trees)
+    for treebank in train_treebanks:
+        if traces := sum(map(has_empty, treebank.trees)):
+            share = f"{traces:,} of {len(treebank.trees):,} trees"
+            tell(
+                f"warning: {treebank.path}: {share} have empty elements, which will be learnt as words: see discoparse "
+                "convert --traces"
+            )
     stated = {"name": name, "language": language, "licence": licence}
     if name is None and (facts is None or "name" not in facts.identity):
         stated["name"] = output.resolve().name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +61,9 @@ def run_experiment(
 
 
 def _jobs(treebanks: Sequence[Treebank], output: Path, plan: Plan) -> list[Job]:
-    threads = max(1, (os.cpu_count() or 1) // plan.jobs)
+    from discoparse.device import training_threads  # here: a report alone needs no PyTorch
+
+    threads = training_threads(plan.jobs)
     return [
         Job(
             treebank,

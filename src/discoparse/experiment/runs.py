@@ -11,7 +11,6 @@ import multiprocessing
 import shutil
 import signal
 import statistics
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -20,7 +19,6 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from discoparse.atomic import existing_directory, replace_file
@@ -28,6 +26,7 @@ from discoparse.environment import environment
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.experiment.plan import METRICS, FinishedRun, Progress, Run, Treebank, finished, prediction_path
 from discoparse.sealed import to_json
+from discoparse.termination import termination_as_exit
 from discoparse.training.recipe import RECIPES, Recipe
 from discoparse.treebank import write_trees
 
@@ -92,7 +91,7 @@ def train_all(jobs: Sequence[Job], at_once: int, stop_after: float | None, progr
     end = None if stop_after is None else time.monotonic() + 60 * stop_after
     workers: dict[Connection, tuple[Job, BaseProcess]] = {}
     complete, stopping = True, False
-    with _termination_as_exit(), _ending(workers):
+    with termination_as_exit(), _ending(workers):
         while todo or workers:
             while todo and len(workers) < at_once and not stopping:
                 job = todo.pop(0)
@@ -154,23 +153,6 @@ def _ending(workers: dict[Connection, tuple[Job, BaseProcess]]) -> Iterator[None
             process.join(_PATIENCE)
             if process.is_alive():
                 process.kill()
-
-
-@contextmanager
-def _termination_as_exit() -> Iterator[None]:
-    """While this is entered, SIGTERM ends the program as an exception would, so that the processes are told."""
-
-    def leave(number: int, frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
-
-    if threading.current_thread() is not threading.main_thread():  # elsewhere Python forbids handlers
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _work(job: Job, connection: Connection) -> None:

@@ -42,11 +42,11 @@ def advice() -> str:
     return f"{shipped}give the directory of a model that `discoparse train` made"
 
 
-def load(model: str | Path, device: str = "auto", threads: int | None = None) -> Parser:
+def load(model: str | Path, device: str = "auto", threads: int | None = 1) -> Parser:
     """The parser of a shipped model, as `load("nl")`, or of a model's directory.
 
     `device` is `auto` (a GPU if there is one), `cpu` or `cuda`. `threads` sets the cores that PyTorch may use in this
-    process, which is left as it is by default. Loading runs no code that a model brings along.
+    process; None leaves that as it is. Loading runs no code that a model brings along.
     """
     directory = find_model(model)
     from discoparse.device import choose_device, use_threads

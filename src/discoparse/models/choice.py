@@ -13,7 +13,7 @@ from discoparse.models import advice, find_model, shipped_models
 _PIECES = 50  # of a text that are looked at; each is a line, or a part of a long one
 _WORD = re.compile(r"[^\W\d_]+")
 # The best model must know this share of the words, and so many times as many as the next. For single sentences of the
-# development sets that gives the right model for 97 (German, English) to 99.8 % (Icelandic), and none for nearly all others.
+# development sets that gives the right model for 97 (German) to 99 % (Icelandic), and none for nearly all others.
 _KNOWN = 0.4
 _CLEARLY = 1.2
 _QUOTED = 50  # characters of a text in a message

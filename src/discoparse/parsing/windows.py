@@ -10,9 +10,11 @@ Item = TypeVar("Item")
 _FIRST = 64  # the first window is so many times smaller than the later ones
 
 
-def windows(items: Iterable[Item], size: Callable[[Item], int], most: int) -> Iterator[list[Item]]:
+def windows(
+    items: Iterable[Item], size: Callable[[Item], int], most: int, idle: Callable[[], bool] | None = None
+) -> Iterator[list[Item]]:
     """Lists of items, in order, of about `most` in total size. The first windows are smaller, so that the first
-    results come soon.
+    results come soon; so is a window after which nothing seems to come (`idle`).
 
     >>> [len(window) for window in windows(["word"] * 1000, len, most=1600)]
     [7, 13, 25, 50, 100, 200, 400, 205]
@@ -25,5 +27,8 @@ def windows(items: Iterable[Item], size: Callable[[Item], int], most: int) -> It
         if total >= limit:
             yield window
             window, total, limit = [], 0, min(2 * limit, most)
+        elif idle is not None and idle():
+            yield window
+            window, total = [], 0
     if window:
         yield window

@@ -102,7 +102,7 @@ def _judge(word: str, letter: str, after: str, convention: Convention) -> _Perio
         return _Period.ABBREVIATION
     if _INITIALS.fullmatch(word):
         return _Period.ABBREVIATION
-    if convention.ordinals and letter.isalpha() and _ORDINAL.fullmatch(word):
+    if convention.ordinals and letter.isalnum() and _ORDINAL.fullmatch(word):  # `3. Oktober`, `1. 5. 2020`
         return _Period.ABBREVIATION
     if len(word) == 1 and word.isalpha():
         named = letter.isupper() and word.isupper() and word not in convention.no_initial

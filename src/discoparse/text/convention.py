@@ -71,7 +71,7 @@ _CONTRACTION = re.compile(r"(?i)(?<=[^\W\d_])n['’]t$|(?<=\w)['’](?:s|re|ve|l
 _JOINED = {"cannot": 3, "gonna": 3, "gotta": 3, "wanna": 3, "lemme": 3, "gimme": 3}
 # Slashes between letters, signs, those of `p53+/-` and `5+/-1` too, and units; `9/11` and `1/2` stay.
 _ENGLISH_SEPARATORS = re.compile(
-    r"[=<>±×~≥≤→|–−′]|(?<=\w)[+-](?=/[+−-])|(?<=[+−-]/)[+-]|(?<!\d)/|/(?!\d)|%|(?<=\d)°C?|[£€]|\$(?=\d)|(?<=\d)\$|\+$|[®™]|#(?=\d)"
+    r"[=<>±×~≥≤→|–−′]|(?<=\w)[+-](?=/[+−-])|(?<=[+−-]/)[+-]|(?<!\d)/|/(?!\d)|%|(?<=\d)°C?|[£€]|\$(?=\d)|(?<=\d)\$|(?<!\+)\+$|[®™]|#(?=\d)"
 )
 
 
@@ -165,7 +165,7 @@ ENGLISH = Convention(
         " mrs ms mt nos nov oct oz p.m ph pp prof refs rep rev sen sept seq sgt sr st tel univ viz vol vs"
     ),
     final=_words("al assn ave bldg blvd bros co corp esq etc ext ft inc jr ltd oz seq sr a.m p.m"),
-    before_number=_words("no art mar jul jun ed pt sec"),
+    before_number=_words("no art mar jul jun ed pt ref sec"),
     no_initial="I",
     opener=_ENGLISH_OPENER,
     speaker=_SPEAKER,
@@ -181,11 +181,11 @@ ENGLISH = Convention(
 GERMAN = Convention(
     abbreviations=_words(
         "abb abs abt allg aufl av bd bde betr bspw bzgl bzw ca chr co dipl dr dt ebd ehem einschl engl"
-        " etc evtl ff fr frl geb gebr gegr gem ggf hg hl hr hrsg inc ing inkl insb insbes jh jhd jr kap"
-        " kath lt ltd mind mio mr mrd mrs ms nr nrn nördl orig phil prof rd rel resp sen sog sr st std stv"
+        " etc evtl ff fr frl geb gebr gegr gem ggf hg hl hr hrsg inc ing inkl insb insbes jh jhd jr jur kap"
+        " kath lt ltd med mind mio mr mrd mrs ms nat nr nrn nördl orig phil prof rd rel rer resp sen sog sr st std stv"
         " südl tel tsd u usf usw vgl vol vs westl zit zzgl österr östl"
     ),
-    final=_words("abs etc ff jh std usf usw jr co inc ltd"),
+    final=_words("abs etc ff jh std usf usw jr inc ltd"),
     final_endings=("str", "pl"),
     opener=re.compile(
         _any_of(
@@ -193,12 +193,12 @@ GERMAN = Convention(
             " Jetzt Wenn Als Auch Damit Dabei Danach Daher Deshalb"
         )
     ),
-    final_before_opener=_words("mio mrd tsd jhd"),
+    final_before_opener=_words("co mio mrd tsd jhd"),
     before_number=_words("art"),
     ordinals=True,
     initials_always=True,
     after_apostrophe=re.compile(r"(?i)(?:s|ne|nen|nem|n|mal|rauf|raus|rein|rum|runter|drauf|drin)\b"),
-    separators=re.compile(r"(?<=\d)%|°|[€£]|–|=|\+$"),
+    separators=re.compile(r"(?<=\d)%|°|[€£]|–|=|(?<!\+)\+$"),
     split_word=split_german,
 )
 
@@ -206,7 +206,7 @@ DUTCH = Convention(
     abbreviations=_words(
         "afb afd alg aug bijv blz burg bv ca chr co dec dhr dir div dr drs ds enz etc excl fa feb fig geb"
         " gebr gem hfst hr hrn inc incl ing ir jan jhr jl jr kath kon lt ltd m.n mej mevr mgr mij mld mln"
-        " mr mrs ms mw ned nl nov nr nrs okt ong pag pct ph plm prof red resp sec sept soc sr st tel th"
+        " mr mrs ms mw ned nl nov nr nrs okt ong pag pct ph plm prof prof.dr red resp sec sept soc sr st tel th"
         " vgl vnl vol vs zg zgn zn"
     ),
     final=_words("co enz etc inc jl jr ltd mij mld mln pct sec sr zn"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from discoparse.text.boundaries import find_boundaries
@@ -25,12 +26,17 @@ def split_text(text: str, language: str | None = None, *, lines: bool = False) -
 def split_stream(chunks: Iterable[str], language: str | None = None, *, lines: bool = False) -> Iterator[Sentence]:
     """The sentences of a text that comes in pieces, cut anywhere, with offsets into the whole.
 
-    A blank line always ends a sentence. Any other line end is a space, or with `lines` ends a sentence too.
+    A blank line always ends a sentence, and so does the end of a line before an item of a list. Any other line end is a
+    space, or with `lines` ends a sentence too.
     """
+    items = _Items()
     held: list[str] = []
     offset = size = kept = 0  # of what is held: its offset, its size, and how much of it was split before
     whole = True  # whether the next piece starts a line
     for piece in _pieces_of_lines(chunks):
+        if whole and items.starts_with(piece) and held:
+            yield from _split_paragraph("".join(held), offset, language)
+            held, offset, size, kept = [], offset + size, 0, 0
         held.append(piece)
         size += len(piece)
         ends_line = piece.endswith("\n")
@@ -45,6 +51,31 @@ def split_stream(chunks: Iterable[str], language: str | None = None, *, lines: b
             held, offset, size, kept = [text], offset + size - len(text), len(text), len(text)
         whole = ends_line
     yield from _split_paragraph("".join(held), offset, language)
+
+
+class _Items:
+    """Knows the items of a list, line by line: 1., 2., 3. or bullets; not numbers that just happen to start a line."""
+
+    _ITEM = re.compile(r"\s*(?:(\d{1,3})[.)]|([•*–-]))\s+\S")
+
+    def __init__(self) -> None:
+        self.last: str | None = None  # the number or the bullet of the latest item
+        self.before = ""  # the line before, without the spaces around it; empty where a paragraph starts
+
+    def starts_with(self, line: str) -> bool:
+        """Whether the next line of the text starts an item."""
+        match, before = self._ITEM.match(line), self.before
+        self.before = line.strip()
+        if not self.before:
+            self.last = None
+        if match is None:
+            return False
+        number, bullet = match.groups()
+        goes_on = self.last == (str(int(number) - 1) if number else bullet)
+        first = number in (None, "1") and (not before or before[-1] in ":.!?")
+        if goes_on or first:
+            self.last = number or bullet
+        return goes_on or first
 
 
 def _pieces_of_lines(chunks: Iterable[str]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from discoparse.text.sentence import TextToken
 
 _NON_SPACE = re.compile(r"\S+")
 _ADDRESS = re.compile(r"(?i)(?:https?://|ftp://|www\.)\S+|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/?")
-_SMILEY = re.compile(r"[:;=8][-o^']?[()\[\]DPp|/\\]{1,3}")
+_WHOLE = re.compile(r"[:;=8][-o^']?[()\[\]DPp|/\\]{1,3}|['’]n['’]")  # smileys, `rock 'n' roll`
 _LEADING = frozenset(OPENING + CLOSING + ",;:!?…—–&%*+=<>|~/\\")
 _TRAILING = frozenset(OPENING + CLOSING + ",;:!?….—–|")
 _REPEATED = frozenset(".!?-'`*=~_")  # runs of these are one token
@@ -30,7 +30,7 @@ def cut_words(text: str, start: int, end: int, convention: Convention, periods: 
     quoted = False  # whether a single quotation mark is open
     for run in _NON_SPACE.finditer(text, start, end):
         left, right = run.span()
-        if _SMILEY.fullmatch(text, left, right):
+        if _WHOLE.fullmatch(text, left, right):
             yield TextToken(run.group(), left, right)
             continue
         before, after = [], []

@@ -21,6 +21,11 @@ _CODE_TAG = "CODE"  # comments of the annotators
 _INDEXED_TRACE = re.compile(r"\*(?:T|ICH|EXP|RNR)\*-\d+")
 
 
+def has_empty(tree: Tree) -> bool:
+    """Whether a tree has elements that are surely empty: they are no words to learn from."""
+    return any(token.tag == EMPTY_TAG or _INDEXED_TRACE.fullmatch(token.word) for token in tree.tokens)
+
+
 def spell_out_empty(tree: Tree) -> Tree:
     """The same tree with every empty element as a token tagged `-NONE-` inside its phrase.
 

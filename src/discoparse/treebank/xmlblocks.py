@@ -77,7 +77,9 @@ class Sentences:
         return self.frame.has_elements
 
     def __iter__(self) -> Iterator[Element]:
+        blank = True
         for line, text, complete in _sections(self.stream, self.tag, self.frame):
+            blank = False
             damaged = bad_bytes(text, line)
             if damaged is not None:
                 self.reject(damaged.message, line, damaged.line, text)
@@ -93,6 +95,8 @@ class Sentences:
                 else:
                     yield element
         self.frame.close()
+        if blank and not self.frame.has_elements:
+            self.frame.tell("the file has no XML in it: it may be cut off", 1)
 
     def reject(self, message: str, start: int, line: int | None, text: str) -> None:
         """Tell of a sentence that cannot be parsed: where it starts, and in which line the problem is."""
