@@ -225,6 +225,8 @@ class Session:
             return Outcome(False, self.best, clock.elapsed())
         if not complete and not self._just_evaluated():  # time is up
             self._evaluate(clock)
+        if not trainer.optimisation.step:
+            self.progress.tell("time was up before the first update: the model has learnt nothing")
         self.finished = True
         self._save(clock)
         replace_file(self.output / CURVES, draw_curves(self.log.records, self.info.name).encode())
