@@ -61,9 +61,10 @@ def write_report(path: Path, treebanks: Sequence[Figures], notes: str | None = N
     names = ", ".join(figures["treebank"] for figures in treebanks)
     report.text(
         "# Results",
-        f"Trained and parsed with discoparse {__version__} on {names}. Every figure and picture of this page is made "
-        f"by the commands [at its end](#to-run-it-again); the folder `{report.folder.name}` has the pictures, the "
-        "tables as CSV with unrounded figures, and all of them for LaTeX (`tables.tex`).",
+        f"Trained and parsed with discoparse {__version__} on {names}. Every figure and picture of this page, but for "
+        "those of the paper and of other parsers, is made by the commands [at its end](#to-run-it-again); the folder "
+        f"`{report.folder.name}` has the pictures, the tables as CSV with unrounded figures, and all of them for LaTeX "
+        "(`tables.tex`).",
     )
     if notes:
         report.text(notes.strip())
