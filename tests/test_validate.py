@@ -55,3 +55,12 @@ def test_shared_originals_are_sound(shared: Path) -> None:
     for folder, format in (("alpino", "alpino"), ("pcc", "tigerxml"), ("craft", "bracket"), ("icepahc", "bracket")):
         status, output, _ = run_main("validate", "--from", format, str(shared / "raw" / folder))
         assert (status, output) == (0, "")
+
+
+def test_broken_brackets_count_as_sentences(tmp_path: Path) -> None:
+    """The tree that does not close and the sound one after it are two."""
+    path = tmp_path / "a.mrg"
+    path.write_text("(ROOT (S (A a)\n(ROOT (S (A a)))\n")
+    status, output, _ = run_main("validate", "--json", str(path))
+    found = json.loads(output)
+    assert (status, found["sentences"], found["trees"], len(found["problems"])) == (1, 2, 1, 1)

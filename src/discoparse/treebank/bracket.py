@@ -151,6 +151,7 @@ class _Blocks:
     def salvaged(self, hint: str = "") -> Iterator[tuple[int, str]]:
         """Give up the tree that does not close; the trees that are found in its lines."""
         lack = "1 closing bracket" if self.depth == 1 else f"{self.depth} closing brackets"
+        self.reading.sentence(None, self.start)
         self.reading.skip(f"the tree that begins here lacks {lack}{hint}", self.start)
         pieces = self.cut()
         first = _OPENING.match(self.lines[0])
@@ -160,6 +161,7 @@ class _Blocks:
             opening = _OPENING.match(text)
             alike = first is not None and opening is not None and first.group() == opening.group()
             if text.count("(") != text.count(")"):
+                self.reading.sentence(None, start)
                 self.reading.skip("the brackets of the tree that begins here do not close", start)
             elif alike or (self.closed and not self.inner_lines_open):
                 yield start, text
