@@ -148,6 +148,7 @@ def command(
         started=started,
     )
     if not outcome.finished:
+        tell("continue with --resume")
         raise click.exceptions.Abort
     assert outcome.best is not None
     if as_json:

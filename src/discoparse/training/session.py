@@ -221,7 +221,7 @@ class Session:
         if interruption.requested and not complete:
             self._save(clock)
             kept = f"the best model is in {self.output / MODEL}" if self.best else "no model was evaluated yet"
-            self.progress.tell(f"interrupted in epoch {trainer.epoch + 1}; {kept}; continue with --resume")
+            self.progress.tell(f"interrupted in epoch {trainer.epoch + 1}; {kept}")
             return Outcome(False, self.best, clock.elapsed())
         if not complete and not self._just_evaluated():  # time is up
             self._evaluate(clock)
