@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -90,13 +91,14 @@ def test_a_live_pipe_is_parsed_as_text_comes(model, options):
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
+        patience = threading.Timer(120, process.kill)  # should it wait for more, the output ends here
+        patience.start()
         for word in (b"one", b"two"):
             process.stdin.write(word + b" dog .\n\n")
             process.stdin.flush()
-            line = process.stdout.readline()
-            while not line.strip():  # of the blank line
-                line = process.stdout.readline()
+            line = next((line for line in process.stdout if line.strip()), b"")  # the blank line has a result, too
             assert b"0=" + word in line
+        patience.cancel()
         process.stdin.close()
         assert process.stdout.read().strip() == b""
     assert process.returncode == 0

@@ -201,9 +201,8 @@ def test_interrupting_the_command_and_resuming_it(tmp_path, treebank):
     assert process.returncode == 130, errors
     assert "continue with --resume" in errors
     assert load_model(output).parse_tokens([["dogs", "came", "."]])
-    lines = len((output / "log.jsonl").read_text().splitlines())
-    assert lines >= 6
+    assert len((output / "log.jsonl").read_text().splitlines()) >= 6
+    assert not (output / "curves.svg").exists()
     done = subprocess.run([*command, "--resume", "--minutes", "0.05"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert len((output / "log.jsonl").read_text().splitlines()) >= lines  # on a busy machine the time is up at once
-    assert (output / "curves.svg").exists()
+    assert (output / "curves.svg").exists()  # drawn when all is done

@@ -132,9 +132,12 @@ def _parse_treebank(
     gold: Iterator[Tree], model: str | None, device: str, threads: int, refuse: Callable[[str], None]
 ) -> Iterator[Tree | None]:
     """The parser's trees for the sentences of a treebank."""
-    first = list(islice(gold, _SAMPLE))
-    name = model or _chosen(choose_model(" ".join(word for tree in first for word in tree.words)))
-    return parse_treebank(_load_all([name], device, threads)[name], chain(first, gold), refuse)
+    if model is None:
+        first = list(islice(gold, _SAMPLE))
+        model = choose_model(" ".join(word for tree in first for word in tree.words))
+        _tell_choice([model])
+        gold = chain(first, gold)
+    return parse_treebank(_load_all([model], device, threads)[model], gold, refuse)
 
 
 def _load_all(models: Iterable[str], device: str, threads: int) -> dict[str, Parser]:
@@ -150,14 +153,12 @@ def _choose_models(sources: list[Iterable[str]]) -> list[str]:
     for k, pieces in enumerate(sources):
         sample, sources[k] = look_ahead(pieces)
         models.append(choose_model(sample))
-    _chosen(*models)
+    _tell_choice(models)
     return models
 
 
-def _chosen(*models: str) -> str:
-    """Tell which models were chosen; the first."""
+def _tell_choice(models: Iterable[str]) -> None:
     tell(f"parsing with --model {' and '.join(dict.fromkeys(models))}")
-    return models[0]
 
 
 def _default_format(output: str) -> str:

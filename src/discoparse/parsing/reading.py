@@ -18,8 +18,6 @@ from discoparse.treebank.report import Reading, Report
 
 _PIECE = 1 << 16  # characters of a line that are read at once
 _UNDECODED = re.compile("[\ud800-\udfff]")
-
-
 # Standard input, opened anew: a thread that still waits for it when the program ends must not hold `sys.stdin`.
 _LIVE = "/dev/stdin"
 

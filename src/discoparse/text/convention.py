@@ -71,7 +71,8 @@ _CONTRACTION = re.compile(r"(?i)(?<=[^\W\d_])n['’]t$|(?<=\w)['’](?:s|re|ve|l
 _JOINED = {"cannot": 3, "gonna": 3, "gotta": 3, "wanna": 3, "lemme": 3, "gimme": 3}
 # Slashes between letters, signs, those of `p53+/-` and `5+/-1` too, and units; `9/11` and `1/2` stay.
 _ENGLISH_SEPARATORS = re.compile(
-    r"[=<>±×~≥≤→|–−′]|(?<=\w)[+-](?=/[+−-])|(?<=[+−-]/)[+-]|(?<!\d)/|/(?!\d)|%|(?<=\d)°C?|[£€]|\$(?=\d)|(?<=\d)\$|(?<!\+)\+$|[®™]|#(?=\d)"
+    r"[=<>±×~≥≤→|–−′]|(?<=\w)[+-](?=/[+−-])|(?<=[+−-]/)[+-]|(?<!\d)/|/(?!\d)"
+    r"|%|(?<=\d)°C?|[£€]|\$(?=\d)|(?<=\d)\$|(?<!\+)\+$|[®™]|#(?=\d)"
 )
 
 

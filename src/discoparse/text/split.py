@@ -34,7 +34,7 @@ def split_stream(chunks: Iterable[str], language: str | None = None, *, lines: b
     offset = size = kept = 0  # of what is held: its offset, its size, and how much of it was split before
     whole = True  # whether the next piece starts a line
     for piece in _pieces_of_lines(chunks):
-        if whole and items.starts_with(piece) and held:
+        if whole and items.take(piece) and held:
             yield from _split_paragraph("".join(held), offset, language)
             held, offset, size, kept = [], offset + size, 0, 0
         held.append(piece)
@@ -62,8 +62,8 @@ class _Items:
         self.last: str | None = None  # the number or the bullet of the latest item
         self.before = ""  # the line before, without the spaces around it; empty where a paragraph starts
 
-    def starts_with(self, line: str) -> bool:
-        """Whether the next line of the text starts an item."""
+    def take(self, line: str) -> bool:
+        """Take the next line of the text; whether it starts an item."""
         match, before = self._ITEM.match(line), self.before
         self.before = line.strip()
         if not self.before:
