@@ -6,20 +6,15 @@ Shapes as in `lockstep` and `network`: B sentences, N tokens, T structural steps
 from __future__ import annotations
 
 import math
-import os
-import shutil
-import sysconfig
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from types import ModuleType
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from discoparse import kernels
 from discoparse.lockstep import NO_LABEL, Gold, Lockstep, LockstepOracle, Trace, run, run_with_oracle
 from discoparse.network import POSITIONS, Network, Scorers, look_up
 
@@ -158,28 +153,15 @@ class Pending:
         return Decoded(actions, labels, tags, probabilities[0] if probabilities else None)
 
 
-@cache
-def _kernel() -> ModuleType | None:
-    """`fused`, where Triton is there and finds the compiler and the headers that it needs."""
-    headers = Path(sysconfig.get_paths()["include"], "Python.h")
-    compilers = (os.environ.get("CC", "cc"), "gcc", "clang")
-    if headers.exists() and any(map(shutil.which, compilers)) and torch.version.cuda:
-        try:
-            from discoparse import fused
-        except ImportError:
-            pass
-        else:
-            return fused
-    warnings.warn("without Triton, a C compiler and Python's headers, the GPU is much slower", stacklevel=2)
-    return None
-
-
 def _kernel_for(scorers: Scorers, tokens: Tensor) -> ModuleType | None:
     """The kernel, if it can take sentences [B, N, D] through all of their steps."""
-    kernel = _kernel() if tokens.is_cuda else None
-    if kernel is None or tokens.shape[1] > kernel.WIDEST or scorers.pair_hidden.in_features > kernel.MOST_UNITS:
+    if not tokens.is_cuda or not kernels.available():
         return None
-    return kernel
+    from discoparse.kernels import derivation
+
+    if tokens.shape[1] > derivation.WIDEST or scorers.pair_hidden.in_features > derivation.MOST_UNITS:
+        return None
+    return derivation
 
 
 def structural_pass(

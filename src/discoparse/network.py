@@ -12,6 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from discoparse import kernels
+
 POSITIONS = 4  # a set is represented by min(s), max(s) and the first and last token of its gap (Section 3.2)
 
 
@@ -64,6 +66,8 @@ class BiLSTM(nn.Module):
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         """[B, N, input] -> [B, N, 2 x hidden]."""
+        if x.is_cuda and kernels.available():
+            return self._states(x, lengths).flatten(2)
         mirror = _mirror(lengths, x.shape[1])
         ahead, _ = self.forward_lstm(x)
         back, _ = self.backward_lstm(_take(x, mirror))
@@ -71,10 +75,22 @@ class BiLSTM(nn.Module):
 
     def ends(self, x: Tensor, lengths: Tensor) -> Tensor:
         """The state of each direction after its last element: [B, N, input] -> [B, 2 x hidden]."""
+        last = (lengths - 1)[:, None]
+        if x.is_cuda and kernels.available():
+            states = self._states(x, lengths)
+            return torch.cat([_take(states[:, :, 0], last).squeeze(1), states[:, 0, 1]], -1)
         ahead, _ = self.forward_lstm(x)
         back, _ = self.backward_lstm(_take(x, _mirror(lengths, x.shape[1])))
-        last = (lengths - 1)[:, None]
         return torch.cat([_take(ahead, last), _take(back, last)], -1).squeeze(1)
+
+    def _states(self, x: Tensor, lengths: Tensor) -> Tensor:
+        """The states of both directions by the kernel: [B, N, input] -> [B, N, 2, hidden]."""
+        from discoparse.kernels.recurrence import recurrence
+
+        pairs = zip(self.forward_lstm.all_weights[0], self.backward_lstm.all_weights[0], strict=True)
+        input_weight, weight, input_bias, bias = (torch.stack(pair) for pair in pairs)  # [2, 4 x hidden, ...] each
+        inputs = F.linear(x, input_weight.flatten(0, 1), (input_bias + bias).flatten())
+        return recurrence(inputs.unflatten(-1, (2, -1)), weight, lengths)
 
 
 def _mirror(lengths: Tensor, width: int) -> Tensor:

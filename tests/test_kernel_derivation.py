@@ -16,7 +16,9 @@ from discoparse.network import Network, NetworkConfig, Scorers
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 if DEVICE == "cpu":
     os.environ["TRITON_INTERPRET"] = "1"
-fused = pytest.importorskip("discoparse.fused", reason="Triton is not installed", exc_type=ImportError)
+derivation = pytest.importorskip(
+    "discoparse.kernels.derivation", reason="Triton is not installed", exc_type=ImportError
+)
 
 LENGTHS = [1, 2, 5, 9, 30, 17] if DEVICE == "cpu" else [1, 2, 5, 9, 30, 17, 64, 70, 129]
 
@@ -52,7 +54,7 @@ def assert_equal(ours: Trace, theirs: Trace, lengths: list[int]) -> None:
 def test_greedy_derivations_are_those_of_the_loop(batch):
     """Actions, and what the labeller is given for every focus."""
     tokens, lengths, _ = batch
-    ours, table = fused.derive(scorers(), tokens, lengths)
+    ours, table = derivation.derive(scorers(), tokens, lengths)
     label_inputs = _label_inputs(scorers(), table, ours.focus)
     machine, policy = Lockstep(lengths, tokens.shape[1]), ScoringPolicy(scorers(), tokens)
     theirs = run(machine, policy)
@@ -68,7 +70,7 @@ def test_a_batch_of_single_words():
     gold = gold_tensors([[(2, 1)], [(3, 1)]], [1, 1])
     gold = Gold(*(tensor.to(DEVICE) for tensor in gold.tensors()))
     lengths = torch.tensor([1, 1], device=DEVICE)
-    ours, _ = fused.derive(scorers(), torch.randn(2, 1, 16, device=DEVICE), lengths, gold, sample=True)
+    ours, _ = derivation.derive(scorers(), torch.randn(2, 1, 16, device=DEVICE), lengths, gold, sample=True)
     machine = Lockstep(lengths, 1)
     assert_equal(ours, run_with_oracle(machine, LockstepOracle(gold, machine)), [1, 1])
     assert ours.label.tolist() == [[2], [3]]
@@ -91,7 +93,7 @@ def test_many_items_and_many_constituents(complete):
     gold = gold_tensors([[*pairs, (3, (1 << length) - 1)]], [length])
     gold = Gold(*(tensor.to(DEVICE) for tensor in gold.tensors()))
     assert gold.member.shape[-1] > 1
-    ours, _ = fused.derive(eager, tokens, lengths, gold, complete=complete)
+    ours, _ = derivation.derive(eager, tokens, lengths, gold, complete=complete)
     machine = Lockstep(lengths, length)
     theirs = run_with_oracle(machine, LockstepOracle(gold, machine), ScoringPolicy(eager, tokens), complete=complete)
     assert (theirs.entered >= 0).sum(-1).max() > 32
@@ -102,7 +104,7 @@ def test_many_items_and_many_constituents(complete):
 @pytest.mark.parametrize("options", [{"complete": True}, {}, {"complete": True, "single": False}, {"single": False}])
 def test_the_oracle_says_what_it_says_in_the_loop(batch, options, stay):
     tokens, lengths, gold = batch
-    ours, _ = fused.derive(scorers(), tokens, lengths, gold, stay=stay, **options)
+    ours, _ = derivation.derive(scorers(), tokens, lengths, gold, stay=stay, **options)
     machine = Lockstep(lengths, tokens.shape[1])
     policy = ScoringPolicy(scorers(), tokens)
     assert_equal(ours, run_with_oracle(machine, LockstepOracle(gold, machine), policy, stay=stay, **options), LENGTHS)
@@ -124,7 +126,7 @@ def test_samples_follow_the_softmax():
     gentle = scorers()
     gentle.pair_output.weight.mul_(0.3)
     run(Lockstep(lengths[:1], 3), Watching(gentle, tokens[:1]))
-    trace, _ = fused.derive(gentle, tokens, lengths, sample=True)
+    trace, _ = derivation.derive(gentle, tokens, lengths, sample=True)
     # The second SHIFT is forced; the step after it has a choice between combining with token 0 and shifting token 2.
     share = (trace.action[:, 2] == 0).double().mean().item()
     assert abs(share - seen[1].softmax(-1)[0, 0].item()) < 3 / count**0.5
