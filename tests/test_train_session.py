@@ -15,8 +15,9 @@ from safetensors.torch import load_file
 from tiny_models import tiny_recipe, toy_treebank
 
 from discoparse.errors import DiscoparseError, UsageError
-from discoparse.model import load_model, stored
+from discoparse.model import load_model
 from discoparse.model_info import ModelInfo, read_info
+from discoparse.storage import pack, unpack
 from discoparse.training.clock import Clock
 from discoparse.training.loop import Trainer
 from discoparse.training.optimisation import learning_rate
@@ -196,9 +197,9 @@ def test_evaluation_uses_the_averaged_parameters(tmp_path, name):
     for parameter, average, key in zip(
         session.validation.parser.network.parameters(), trainer.optimisation.average, current, strict=True
     ):
-        assert torch.equal(parameter, stored(average).float())
-        assert torch.equal(parameters[key].float(), parameter)
-    assert any(not torch.equal(parameters[key].float(), stored(current[key]).float()) for key in current)
+        assert torch.equal(parameter, unpack(pack({key: average}))[key])
+        assert torch.equal(unpack(parameters)[key], parameter)
+    assert any(not torch.equal(unpack(parameters)[key], unpack(pack(current))[key]) for key in current)
 
 
 def test_other_settings_cannot_be_resumed(tmp_path):

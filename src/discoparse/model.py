@@ -24,6 +24,7 @@ from discoparse.model_info import FORMAT, FORMAT_VERSION, ModelInfo, model_direc
 from discoparse.network import Network, NetworkConfig
 from discoparse.parser import Parser
 from discoparse.sealed import from_json, to_json, write_sealed
+from discoparse.storage import pack, unpack
 from discoparse.vocabulary import Vocabulary
 
 
@@ -34,12 +35,12 @@ def save_model(
     vocabulary: Vocabulary,
     info: ModelInfo,
 ) -> None:
-    """Replace the directory `path` by a model: its parameters by name, as `Network.state_dict` gives them."""
+    """Replace the directory `path` by a model: its parameters by name, as `Network.state_dict` or `pack` gives them."""
     info = dataclasses.replace(info, versions=info.versions or program_versions())
     files = {
         **_info_files(info, dataclasses.asdict(config)),
         "vocabulary.json": to_json(vocabulary.to_json(), indent=0),
-        "model.safetensors": save({name: stored(tensor).contiguous() for name, tensor in parameters.items()}),
+        "model.safetensors": save({name: tensor.contiguous() for name, tensor in pack(parameters).items()}),
     }
     write_sealed(Path(path), files)
 
@@ -76,22 +77,12 @@ def load_model(path: str | Path, device: str | torch.device = "cpu") -> Parser:
             f"vocabulary ({error}); it was made by {info.versions.get('discoparse', 'an unknown version')}"
         ) from None
     try:
-        tensors = load(files["model.safetensors"])
+        parameters = unpack(load(files["model.safetensors"]))
     except SafetensorError as error:
         raise DiscoparseError(f"{directory}: model.safetensors cannot be read ({error})") from None
-    _check_tensors(directory, network, tensors)
-    network.load_state_dict(tensors)  # copies into float32
+    _check_tensors(directory, network, parameters)
+    network.load_state_dict(parameters)
     return Parser(network, vocabulary, device, info)
-
-
-def stored(parameter: Tensor) -> Tensor:
-    """A parameter as it is kept on disk: in half precision, or as it is where half precision cannot hold it.
-
-    Training evaluates parameters that went through this, so that the scores are those of the model on disk.
-    """
-    parameter = parameter.detach().cpu()
-    half = parameter.half()
-    return half if bool(torch.isfinite(half).all()) else parameter
 
 
 def program_versions() -> dict[str, str]:

@@ -11,9 +11,9 @@ from torch import Tensor
 
 from discoparse.evaluation import Scores, evaluate
 from discoparse.evaluation.result import summarise
-from discoparse.model import stored
 from discoparse.network import Network
 from discoparse.parser import Parser
+from discoparse.storage import pack, unpack
 from discoparse.training.loop import Trainer
 from discoparse.tree import Tree
 
@@ -33,13 +33,13 @@ class Validation:
         self.parser = Parser(network, trainer.vocabulary, trainer.device)
 
     def parameters(self) -> dict[str, Tensor]:
-        """The averaged parameters with the precision that they have on disk."""
-        return {name: stored(tensor) for name, tensor in self.trainer.optimisation.averaged().items()}
+        """The averaged parameters as they are kept on disk."""
+        return pack(self.trainer.optimisation.averaged())
 
     def __call__(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """The scores and the parameters that have them."""
         parameters = self.parameters()
-        self.parser.network.load_state_dict(parameters)
+        self.parser.network.load_state_dict(unpack(parameters))
         self.parser.clear_cache()
         predicted = self.parser.parse_tokens([tree.words for tree in self.trees])
         result = evaluate(self.trees, predicted)
