@@ -7,7 +7,7 @@ import os
 import pytest
 import torch
 
-from discoparse.network import BiLSTM
+from discoparse.network import BiLSTM, both_ends
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 if DEVICE == "cpu":
@@ -16,7 +16,6 @@ recurrence = pytest.importorskip(
     "discoparse.kernels.recurrence", reason="Triton is not installed", exc_type=ImportError
 )
 
-# More sequences than a program has rows, and more units than are computed at once, none a multiple.
 LENGTHS = [1, 2, 3, 7, 7, 5, 4, 6, 1, 2, 3, 4, 5, 6, 7, 1, 2, 7, 3]
 SIZES = [5, 50, 200] if DEVICE == "cpu" else [5, 50, 200, 300]
 # A GPU multiplies with the ten bits of TF32.
@@ -25,19 +24,33 @@ TOLERANCE = {"atol": 1e-5, "rtol": 1e-4} if DEVICE == "cpu" else {"atol": 5e-3, 
 
 @pytest.mark.parametrize("hidden", SIZES)
 def test_states_and_gradients_are_those_of_the_lstm(hidden):
-    """Everywhere but in the padding, which is 0; all parameters and the input get the same gradient."""
+    """More sequences than a program has rows, and no size that fills the kernel's tiles."""
+    compare(hidden)
+
+
+def test_more_units_than_are_computed_at_once(monkeypatch):
+    """In three turns, each of which adds up three products."""
+    tiles = {"units": 16, "depth": 16, "num_warps": 4, "num_stages": 2}
+    monkeypatch.setattr(recurrence, "_tiles", lambda *arguments, **options: tiles)
+    compare(37)
+
+
+def compare(hidden: int) -> None:
+    """States are the same everywhere but in the padding, where they are 0 and a gradient means nothing; all parameters
+    and the input get the same gradient."""
     torch.manual_seed(1)
     layer = BiLSTM(9, hidden)
     lengths = torch.tensor(LENGTHS)
     x = torch.randn(len(LENGTHS), max(LENGTHS), 9)
     inside = (torch.arange(x.shape[1]) < lengths[:, None])[:, :, None]
-    wanted = torch.randn(*x.shape[:2], 2 * hidden) * inside
+    wanted = torch.randn(*x.shape[:2], 2 * hidden)
     x.requires_grad_()
 
     expected = layer(x, lengths)
-    (expected * wanted).sum().backward()
+    (expected * wanted * inside).sum().backward()
     expected_gradients = {name: p.grad.clone() for name, p in layer.named_parameters()}
     expected_input = x.grad.clone()
+    expected_ends = layer.ends(x, lengths).detach()
 
     layer.zero_grad()
     layer.to(DEVICE)
@@ -49,6 +62,10 @@ def test_states_and_gradients_are_those_of_the_lstm(hidden):
     for name, parameter in layer.named_parameters():
         scale = expected_gradients[name].abs().max()
         torch.testing.assert_close(parameter.grad.cpu() / scale, expected_gradients[name] / scale, **TOLERANCE)
+    with torch.inference_mode():  # nothing is kept for a gradient
+        again = layer._states(there.detach(), lengths.to(DEVICE))
+        torch.testing.assert_close(again.flatten(2), states, **TOLERANCE)
+        torch.testing.assert_close(both_ends(again, lengths.to(DEVICE)).cpu(), expected_ends, **TOLERANCE)
 
 
 def test_sequences_of_one_element():

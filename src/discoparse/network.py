@@ -75,12 +75,11 @@ class BiLSTM(nn.Module):
 
     def ends(self, x: Tensor, lengths: Tensor) -> Tensor:
         """The state of each direction after its last element: [B, N, input] -> [B, 2 x hidden]."""
-        last = (lengths - 1)[:, None]
         if x.is_cuda and kernels.available():
-            states = self._states(x, lengths)
-            return torch.cat([_take(states[:, :, 0], last).squeeze(1), states[:, 0, 1]], -1)
+            return both_ends(self._states(x, lengths), lengths)
         ahead, _ = self.forward_lstm(x)
         back, _ = self.backward_lstm(_take(x, _mirror(lengths, x.shape[1])))
+        last = (lengths - 1)[:, None]
         return torch.cat([_take(ahead, last), _take(back, last)], -1).squeeze(1)
 
     def _states(self, x: Tensor, lengths: Tensor) -> Tensor:
@@ -91,6 +90,11 @@ class BiLSTM(nn.Module):
         input_weight, weight, input_bias, bias = (torch.stack(pair) for pair in pairs)  # [2, 4 x hidden, ...] each
         inputs = F.linear(x, input_weight.flatten(0, 1), (input_bias + bias).flatten())
         return recurrence(inputs.unflatten(-1, (2, -1)), weight, lengths)
+
+
+def both_ends(states: Tensor, lengths: Tensor) -> Tensor:
+    """Where each direction has read all: [B, N, 2, hidden] -> [B, 2 x hidden]."""
+    return torch.cat([_take(states[:, :, 0], (lengths - 1)[:, None]).squeeze(1), states[:, 0, 1]], -1)
 
 
 def _mirror(lengths: Tensor, width: int) -> Tensor:

@@ -10,7 +10,6 @@ import shutil
 import sysconfig
 import warnings
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 import torch
@@ -21,7 +20,12 @@ def available() -> bool:
     """Whether Triton is there and finds the compiler and the headers that it needs."""
     headers = Path(sysconfig.get_paths()["include"], "Python.h")
     compilers = (os.environ.get("CC", "cc"), "gcc", "clang")
-    if torch.version.cuda and find_spec("triton") and headers.exists() and any(map(shutil.which, compilers)):
-        return True
+    if torch.version.cuda and headers.exists() and any(map(shutil.which, compilers)):
+        try:
+            import triton  # noqa: F401
+        except ImportError:
+            pass
+        else:
+            return True
     warnings.warn("without Triton, a C compiler and Python's headers, the GPU is much slower", stacklevel=2)
     return False

@@ -5,6 +5,8 @@ running them. Here one program takes some sequences in one direction from their 
 not depend on the state before (the product of inputs and weights, the gradients of all weights) is left to large matrix
 products around it.
 
+Products are in TF32, as cuDNN's are by default. (The kernel of `derivation` is more exact: what it computes decides.)
+
 Shapes: B sequences of at most N positions, 2 directions, H units, four gates in PyTorch's order: input, forget, cell,
 output. The second direction reads every sequence backwards from its own end.
 """
@@ -18,6 +20,7 @@ import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 _ROWS = 16  # sequences of one program, the fewest rows of a matrix product
 _WARPS = 8
@@ -44,11 +47,12 @@ def _forward(  # type: ignore[no-untyped-def]
     batch,
     width,
     hidden: tl.constexpr,
+    keep_gates: tl.constexpr,
     rows: tl.constexpr,
     units: tl.constexpr,
     depth: tl.constexpr,
 ):
-    row = tl.program_id(0) * rows + tl.arange(0, rows)
+    row = tl.program_id(0).to(tl.int64) * rows + tl.arange(0, rows)
     direction = tl.program_id(1)
     there = row < batch
     length = tl.load(lengths + row, mask=there, other=0).to(tl.int32)
@@ -87,10 +91,11 @@ def _forward(  # type: ignore[no-untyped-def]
             new = forget * old + enter * fresh
             tl.store(cell + now * hidden + unit[None, :], new, mask=mask)
             tl.store(state + now * hidden + unit[None, :], leave * _tanh(new), mask=mask)
-            tl.store(gates + at, enter, mask=mask)
-            tl.store(gates + at + hidden, forget, mask=mask)
-            tl.store(gates + at + 2 * hidden, fresh, mask=mask)
-            tl.store(gates + at + 3 * hidden, leave, mask=mask)
+            if keep_gates:
+                tl.store(gates + at, enter, mask=mask)
+                tl.store(gates + at + hidden, forget, mask=mask)
+                tl.store(gates + at + 2 * hidden, fresh, mask=mask)
+                tl.store(gates + at + 3 * hidden, leave, mask=mask)
         tl.debug_barrier()  # other threads read the state in the next step
 
 
@@ -110,7 +115,7 @@ def _backward(  # type: ignore[no-untyped-def]
     units: tl.constexpr,
     depth: tl.constexpr,
 ):
-    row = tl.program_id(0) * rows + tl.arange(0, rows)
+    row = tl.program_id(0).to(tl.int64) * rows + tl.arange(0, rows)
     direction = tl.program_id(1)
     there = row < batch
     length = tl.load(lengths + row, mask=there, other=0).to(tl.int32)
@@ -151,6 +156,7 @@ def _backward(  # type: ignore[no-untyped-def]
             leave = tl.load(gates + at + 3 * hidden, mask=mask, other=0.0)
             new = _tanh(tl.load(cell + now * hidden + unit[None, :], mask=mask, other=0.0))
             old = tl.load(cell + before * hidden + unit[None, :], mask=mask & (t > 0), other=0.0)
+            # Loads and stores of these may be by different threads: the barrier after each step is for them, too.
             carried = grad_cell + (row * 2 + direction)[:, None] * hidden + unit[None, :]
             inner = tl.load(carried, mask=followed & known[None, :], other=0.0) + grad * leave * (1 - new * new)
             tl.store(carried, inner * forget, mask=mask)
@@ -162,17 +168,19 @@ def _backward(  # type: ignore[no-untyped-def]
 
 
 @cache  # asking a GPU for its properties takes far longer than a launch
-def _tiles(hidden: int, device: torch.device, gates: int) -> dict[str, int]:
+def _tiles(hidden: int, device: torch.device, products: int) -> dict[str, int]:
     """Units computed at once, columns multiplied at once, and how far weights are fetched ahead.
 
-    `gates`: how many have weights of their own there. The fastest on an H200; other GPUs may have room for less.
+    `products` is the number of matrix products in a turn of the inner loop: one for each gate forward, one backward.
+    The fastest on an H200; other GPUs may have room for less.
     """
-    units = max(16, triton.next_power_of_2(hidden)) if hidden <= 256 else 128
-    depth = (16 if units == 256 else 32) * (1 if gates == 4 else 2)
+    units = max(64, triton.next_power_of_2(hidden)) if hidden <= 256 else 128  # eight warps have work with 64 or more
+    depth = (16 if units == 256 else 32) * (1 if products == 4 else 2)
     stages = 3
     if device.type == "cuda":
         room = triton.runtime.driver.active.utils.get_device_properties(device.index or 0)["max_shared_mem"]
-        stages = max(1, min(stages, room // (gates * units * depth * 4)))  # in single precision
+        buffer = (products * units + _ROWS) * depth * 4  # weights and states in single precision; stages - 1 are held
+        stages = min(stages, 1 + room // buffer)
     return {"units": units, "depth": depth, "num_warps": _WARPS, "num_stages": stages}
 
 
@@ -184,44 +192,31 @@ class _Recurrence(torch.autograd.Function):
         batch, width, _, size = inputs.shape
         hidden = size // 4
         state = inputs.new_zeros(batch, width, 2, hidden)  # padding stays 0
-        cell, gates = torch.empty_like(state), torch.empty_like(inputs)
+        cell = torch.empty_like(state)
+        keep_gates = any(ctx.needs_input_grad)
+        gates = torch.empty_like(inputs) if keep_gates else inputs.new_empty(0)
+        tiles = _tiles(hidden, inputs.device, products=4)
+        grid = (triton.cdiv(batch, _ROWS), 2)
         with torch.cuda.device_of(inputs):  # Triton launches on the current GPU
-            _forward[(triton.cdiv(batch, _ROWS), 2)](
-                inputs,
-                weight,
-                lengths,
-                state,
-                cell,
-                gates,
-                batch,
-                width,
-                hidden,
-                _ROWS,
-                **_tiles(hidden, gates.device, 4),
+            _forward[grid](
+                inputs, weight, lengths, state, cell, gates, batch, width, hidden, keep_gates, _ROWS, **tiles
             )
         ctx.save_for_backward(weight, lengths, state, cell, gates)
         return state
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, grad_state: Tensor) -> tuple[Tensor, Tensor, None]:
         weight, lengths, state, cell, gates = ctx.saved_tensors
         batch, width, _, hidden = state.shape
+        grad_state = grad_state.contiguous()
         grad_gates = torch.zeros_like(gates)  # padding stays 0
         grad_cell = torch.empty_like(state[:, 0])
+        tiles = _tiles(hidden, gates.device, products=1)
+        grid = (triton.cdiv(batch, _ROWS), 2)
         with torch.cuda.device_of(gates):
-            _backward[(triton.cdiv(batch, _ROWS), 2)](
-                grad_state.contiguous(),
-                weight,
-                lengths,
-                cell,
-                gates,
-                grad_cell,
-                grad_gates,
-                batch,
-                width,
-                hidden,
-                _ROWS,
-                **_tiles(hidden, gates.device, 1),
+            _backward[grid](
+                grad_state, weight, lengths, cell, gates, grad_cell, grad_gates, batch, width, hidden, _ROWS, **tiles
             )
         # A state's successor is to its right in the first direction, to its left in the second.
         ahead = grad_gates[:, 1:, 0].flatten(0, 1).t() @ state[:, :-1, 0].flatten(0, 1)
@@ -234,4 +229,4 @@ def recurrence(inputs: Tensor, weight: Tensor, lengths: Tensor) -> Tensor:
 
     Returns [B, N, 2, H], zero past the end of a sequence.
     """
-    return _Recurrence.apply(inputs.contiguous(), weight.contiguous(), lengths)
+    return _Recurrence.apply(inputs.contiguous(), weight.contiguous(), lengths.contiguous())

@@ -63,7 +63,7 @@ class Trainer:
     def __init__(self, recipe: Recipe, trees: Sequence[Tree], device: torch.device, seed: int) -> None:
         torch.manual_seed(seed)
         if device.type == "cuda":
-            torch.set_float32_matmul_precision("high")  # TF32, as cuDNN does by default
+            torch.set_float32_matmul_precision("high")  # TF32, as in the recurrence
         self.recipe = recipe
         self.seed = seed
         self.device = device
