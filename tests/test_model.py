@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -18,7 +19,7 @@ from tiny_models import tiny_model
 
 from discoparse.atomic import replace_directory
 from discoparse.errors import DiscoparseError
-from discoparse.model import load_model, save_model
+from discoparse.model import load_model, replace_info, save_model
 from discoparse.model_info import FILES, ModelInfo, read_info
 from discoparse.sealed import CHECKSUMS
 from discoparse.storage import pack, unpack
@@ -49,6 +50,8 @@ def test_a_loaded_model_parses_as_the_saved_one_and_says_what_it_is(tmp_path):
         assert loaded.dtype == torch.float32
         assert torch.equal(loaded, unpack(pack({name: parameter}))[name])
         torch.testing.assert_close(loaded, parameter, atol=1e-3, rtol=1e-3)
+    kinds = {tensor.dtype for tensor in load_file(tmp_path / "m" / "model.safetensors").values()}
+    assert kinds == {torch.int8, torch.float32, torch.float16}
     trees = parser.parse_tokens(SENTENCES)
     assert [tree.words for tree in trees] == SENTENCES
     assert parser.info == read_info(tmp_path / "m")
@@ -135,7 +138,39 @@ def test_what_is_not_understood_is_refused(model):
     load_model(model)
 
 
-@pytest.mark.parametrize("defect", ["missing", "extra", "shape", "nan", "rubbish"])
+def test_models_of_the_first_version_are_read_and_stay_of_it(tmp_path):
+    """All their parameters are in half precision; a new card does not change that."""
+    network, _ = tiny_model(tmp_path)
+    save_file({name: tensor.half() for name, tensor in network.state_dict().items()}, tmp_path / "model.safetensors")
+    change_config(tmp_path, format_version=1)
+    replace_info(tmp_path, dataclasses.replace(read_info(tmp_path), name="other"))
+    assert json.loads((tmp_path / "config.json").read_text())["format_version"] == 1
+    parser = load_model(tmp_path)
+    assert parser.info is not None
+    assert parser.info.name == "other"
+    for name, parameter in network.state_dict().items():
+        assert torch.equal(parser.network.state_dict()[name], parameter.half().float())
+
+
+LARGE = "scorers.pair_input.weight"  # stored in eight bits
+
+
+@pytest.mark.parametrize(
+    "defect",
+    [
+        "missing",
+        "extra",
+        "shape",
+        "nan",
+        "rubbish",
+        "no factors",
+        "nan factors",
+        "one factor",
+        "short",
+        "wide",
+        "vector",
+    ],
+)
 def test_wrong_tensors_are_refused(model, defect):
     """Parameters are exactly those of the network, or the model is not used."""
     path = model / "model.safetensors"
@@ -148,11 +183,24 @@ def test_wrong_tensors_are_refused(model, defect):
         tensors["scorers.nil"] = tensors["scorers.nil"][1:].clone()
     elif defect == "nan":
         tensors["scorers.nil"][3] = torch.nan
+    elif defect == "no factors":
+        del tensors[LARGE + ".scale"]
+    elif defect == "nan factors":
+        tensors[LARGE + ".scale"][3] = torch.nan
+    elif defect == "one factor":
+        tensors[LARGE + ".scale"] = tensors[LARGE + ".scale"][:1].clone()
+    elif defect == "short":
+        tensors[LARGE + ".scale"] = tensors[LARGE + ".scale"].to(torch.int8)
+    elif defect == "wide":
+        tensors[LARGE] = tensors[LARGE].long()
+    elif defect == "vector":
+        tensors["scorers.pair_hidden.weight"] = torch.ones(16, dtype=torch.int8)
+        tensors["scorers.pair_hidden.weight.scale"] = torch.ones(16, 1)
     save_file(tensors, path)
     if defect == "rubbish":
         path.write_bytes(b"\x80\x04cos\nsystem\n")  # a pickle would run this
     seal(model)
-    message = {"nan": "no numbers", "rubbish": "cannot be read"}.get(defect, "scorers")
+    message = {"nan": "no numbers", "nan factors": "no numbers", "rubbish": "cannot be read"}.get(defect, "scorers")
     with pytest.raises(DiscoparseError, match=message):
         load_model(model)
 

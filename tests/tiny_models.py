@@ -17,7 +17,8 @@ from discoparse.tree import Token, Tree
 from discoparse.treebank import read_trees
 from discoparse.vocabulary import Vocabulary
 
-SIZES = {"word_size": 8, "character_size": 8, "character_hidden": 6, "hidden": 16, "scorer_hidden": 12}
+# The first layer of FF_s has 16 x 256 numbers, just enough to be stored in eight bits.
+SIZES = {"word_size": 8, "character_size": 8, "character_hidden": 6, "hidden": 16, "scorer_hidden": 16}
 
 
 def example_trees() -> list[Tree]:

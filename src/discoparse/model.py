@@ -38,7 +38,7 @@ def save_model(
     """Replace the directory `path` by a model: its parameters by name, as `Network.state_dict` or `pack` gives them."""
     info = dataclasses.replace(info, versions=info.versions or program_versions())
     files = {
-        **_info_files(info, dataclasses.asdict(config)),
+        **_info_files(info, dataclasses.asdict(config), FORMAT_VERSION),
         "vocabulary.json": to_json(vocabulary.to_json(), indent=0),
         "model.safetensors": save({name: tensor.contiguous() for name, tensor in pack(parameters).items()}),
     }
@@ -48,12 +48,13 @@ def save_model(
 def replace_info(path: str | Path, info: ModelInfo) -> None:
     """Give a saved model other facts and a new card; parameters and vocabulary stay as they are."""
     files, config, _ = read_model(path)
-    write_sealed(model_directory(path), {**files, **_info_files(info, config["network"])})
+    about = _info_files(info, config["network"], config["format_version"])
+    write_sealed(model_directory(path), {**files, **about})
 
 
-def _info_files(info: ModelInfo, network: Mapping[str, Any]) -> dict[str, bytes]:
+def _info_files(info: ModelInfo, network: Mapping[str, Any], version: int) -> dict[str, bytes]:
     """What a model says about itself, for programs and for people."""
-    about = {"format": FORMAT, "format_version": FORMAT_VERSION, **info.to_json()}
+    about = {"format": FORMAT, "format_version": version, **info.to_json()}
     return {
         "config.json": to_json({**about, "network": network}),
         "metrics.json": to_json(info.metrics),

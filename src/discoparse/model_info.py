@@ -13,7 +13,7 @@ from discoparse.sealed import from_json, read_sealed
 
 FORMAT = "discoparse model"
 FORMAT_VERSION = 2  # raised when an older program could not read a newer model
-_READ = (1, 2)  # version 1 had all parameters in half precision
+_READABLE = (1, 2)  # version 1 had all parameters in half precision
 FILES = ("README.md", "config.json", "metrics.json", "model.safetensors", "vocabulary.json")
 MODEL = "model"  # where the output directory of a training keeps its model
 
@@ -59,10 +59,10 @@ def read_model(path: str | Path) -> tuple[dict[str, bytes], dict[str, Any], Mode
     config = from_json(files["config.json"])
     if not isinstance(config, dict) or config.get("format") != FORMAT:
         raise DiscoparseError(f"{directory}: config.json is not that of a discoparse model")
-    if config.get("format_version") not in _READ:
+    if config.get("format_version") not in _READABLE:
         raise DiscoparseError(
             f"{directory}: the model has format version {config.get('format_version')}, and this program reads "
-            f"versions {' and '.join(map(str, _READ))}; use the version of discoparse that made it "
+            f"versions {' and '.join(map(str, _READABLE))}; use the version of discoparse that made it "
             f"({config.get('versions', {}).get('discoparse', 'unknown')}) or train it again"
         )
     try:

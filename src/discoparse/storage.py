@@ -1,8 +1,8 @@
 """Parameters as they are kept on disk: large matrices as whole numbers, everything else in half precision.
 
-A large matrix becomes numbers from -127 to 127 and a factor for each of its rows, a quarter of its size. That costs no
-accuracy (docs/experiments.md). Training evaluates parameters that went through this, so that the scores are those of
-the model on disk.
+A large matrix becomes numbers from -127 to 127 and a factor for each of its rows, half the size of half precision. That
+costs hardly any accuracy (docs/experiments.md). Training evaluates parameters that went through this, so that the
+scores are those of the model on disk.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def pack(parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
             packed[name] = tensor
         elif tensor.dim() == 2 and tensor.numel() >= _LARGE and bool(torch.isfinite(tensor).all()):
             scale = tensor.float().abs().amax(1, keepdim=True) / _MOST  # [rows, 1]
-            packed[name] = (tensor / scale.where(scale > 0, 1.0)).round().to(torch.int8)
+            packed[name] = (tensor / scale.where(scale > 0, 1.0)).round().clamp(-_MOST, _MOST).to(torch.int8)
             packed[name + SCALE] = scale
         else:
             packed[name] = _half(tensor)
@@ -39,18 +39,19 @@ def pack(parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def unpack(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The parameters in single precision; a matrix without its factors is left out, factors without theirs stay."""
-    parameters = {}
-    used = set()
+    """The parameters in single precision.
+
+    What `pack` does not write is left out (whole numbers without factors that fit) or stays (factors without whole
+    numbers), so that who knows the names finds something missing or too much.
+    """
+    parameters = {name: tensor.float() for name, tensor in tensors.items() if tensor.is_floating_point()}
     for name, tensor in tensors.items():
-        if tensor.is_floating_point():
-            parameters[name] = tensor.float()
+        if tensor.dtype != torch.int8 or tensor.dim() != 2:
             continue
         scale = tensors.get(name + SCALE)
-        if scale is not None and scale.shape == (len(tensor), 1):
-            parameters[name] = tensor * scale
-            used.add(name + SCALE)
-    return {name: tensor for name, tensor in parameters.items() if name not in used}
+        if scale is not None and scale.dtype == torch.float32 and scale.shape == (len(tensor), 1):
+            parameters[name] = tensor * parameters.pop(name + SCALE)
+    return parameters
 
 
 def _half(tensor: Tensor) -> Tensor:
