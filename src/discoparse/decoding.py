@@ -88,9 +88,12 @@ class ScoringPolicy:
         self.projection = Projection.of(scorers) if projection is None else projection
         self.hidden = scorers.pair_hidden.in_features
         self.pairs = _FirstLayers(self.tokens, self.projection, slice(0, 2 * self.hidden))
-        # The slot of the next token stands for SHIFT and holds the singleton that it would make.
+        # The slot of the next token stands for SHIFT and holds the singleton that it would make. Foci have rows of
+        # their own behind all items, so that one look-up adds both parts of a pair.
+        self.parts = torch.empty(batch * width + batch, self.hidden, device=tokens.device)  # [B N + B, H]
+        self.items = self.parts[: batch * width].view(batch, width, self.hidden)  # [B, N, H]
         singletons = self.pairs.singletons()[:, : self.hidden] + self.pairs.bias[: self.hidden]
-        self.items = singletons.view(batch, width, self.hidden)  # [B, N, H]
+        self.items.copy_(singletons.view_as(self.items))
         self.foci: list[Tensor] = []  # [B, 4] positions of each focus so far
 
     def __call__(self, machine: Lockstep, legal: Tensor) -> Tensor:
@@ -111,8 +114,9 @@ class ScoringPolicy:
         """FF_s of every legal action, minus infinity elsewhere: [B, H], [B, N] -> [B, N]."""
         batch, width = legal.shape
         (rows,) = torch.nonzero(legal.flatten(), as_tuple=True)
-        first = self.items.view(-1, self.hidden).index_select(0, rows)
-        first += focus.index_select(0, rows // width)
+        self.parts[batch * width :] = focus
+        pairs = torch.stack([rows, batch * width + rows // width], 1)
+        first = F.embedding_bag(pairs, self.parts, mode="sum")
         scores = torch.full((batch * width,), -torch.inf, device=focus.device)
         return scores.index_copy_(0, rows, self.scorers.pair_scores(first)).view(batch, width)
 

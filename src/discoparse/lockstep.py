@@ -49,7 +49,12 @@ class Lockstep:
         nil = torch.full_like(self.next, width)
         # min(s_f), max(s_f), first and last token of the gap; `width` stands for the paper's nil (Section 3.2).
         self.focus = torch.stack([self.left, self.left, nil, nil], 1)  # [B, 4]
-        self.size = torch.ones_like(self.next)  # [B] |s_f|
+        self.inside = self.position.repeat(batch, 1) == 0  # [B, N] the tokens of s_f
+
+    @property
+    def size(self) -> Tensor:
+        """[B] |s_f|."""
+        return self.inside.sum(1)
 
     def legal(self) -> Tensor:
         """The slots of all legal structural actions [B, N]; none where a sentence is done."""
@@ -73,7 +78,7 @@ class Lockstep:
         last = torch.where(gap, self.position, -1).amax(1)
         last = torch.where(last < 0, self.width, last)
         self.focus = torch.stack([self.left, self.next - 1, first, last], 1)
-        self.size = inside.sum(1)
+        self.inside = inside
 
 
 @dataclass
