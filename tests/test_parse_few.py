@@ -23,7 +23,7 @@ def test_few_sentences_take_the_steps_that_a_batch_takes(seed):
         for parameter in scorers.parameters():
             parameter += 0.3 * torch.randn_like(parameter)
         actions, inputs = structural_pass(scorers, tokens, lengths)
-        few_actions, few_inputs = few_pass(FewScorers(scorers, Projection.of(scorers)), tokens, lengths)
+        few_actions, few_inputs = few_pass(FewScorers(Projection.of(scorers)), tokens, lengths)
     for b, n in enumerate(lengths.tolist()):
         assert few_actions[b, : 2 * n - 1].tolist() == actions[b, : 2 * n - 1].tolist()
         torch.testing.assert_close(few_inputs[b, : 2 * n - 1], inputs[b, : 2 * n - 1], atol=1e-4, rtol=1e-4)

@@ -21,23 +21,43 @@ from discoparse.network import POSITIONS, Network, Scorers, look_up
 
 @dataclass(frozen=True)
 class Projection:
-    """The weights of the scorers' first layers for the two ends of a set and for the two ends of its gap.
+    """The weights of FF_s and of the labeller's first layer, laid out for processors.
 
-    Rows: item and focus of FF_s [2H], then the labeller [H]. Valid as long as the parameters stay the same.
+    First layers are for the two ends of a set and for the two ends of its gap; their rows are item and focus of FF_s
+    [2H], then the labeller [H]. A processor computes the sigmoid much faster than tanh(x) = 2 sigmoid(2x) - 1, so FF_s
+    has sigmoids here, with these twos and the one moved into the weights around them. Valid as long as the parameters
+    stay the same.
     """
 
     ends: Tensor  # [2, 3H, D]
     gap: Tensor  # [3H, 2D]
     nil_gap: Tensor  # [3H] what the vector of nil adds as both ends of a gap
     bias: Tensor  # [3H] of a set without a gap: with what nil adds
+    hidden: Tensor  # [H, H]
+    hidden_bias: Tensor  # [H]
+    output: Tensor  # [H]
+    output_bias: Tensor  # [1]
 
     @classmethod
     def of(cls, scorers: Scorers) -> Projection:
         weights, bias = scorers.blocks()
-        left, right, gap_first, gap_last = weights.view(POSITIONS, len(bias), -1)
+        twice = torch.ones_like(bias)
+        twice[: 2 * scorers.pair_hidden.in_features] = 2
+        weights = weights.view(POSITIONS, len(bias), -1) * twice[:, None]
+        left, right, gap_first, gap_last = weights
         gap = torch.cat([gap_first, gap_last], 1)
         nil_gap = gap.mv(scorers.nil.repeat(2))
-        return cls(torch.stack([left, right]), gap, nil_gap, bias + nil_gap)
+        hidden = scorers.pair_hidden
+        return cls(
+            torch.stack([left, right]),
+            gap,
+            nil_gap,
+            twice * bias + nil_gap,
+            4 * hidden.weight,
+            2 * (hidden.bias - hidden.weight.sum(1)),
+            2 * scorers.pair_output.weight[0],
+            scorers.pair_output.bias - scorers.pair_output.weight.sum(),
+        )
 
 
 class _FirstLayers:
@@ -81,7 +101,6 @@ class ScoringPolicy:
         self, scorers: Scorers, tokens: Tensor, sample: bool = False, projection: Projection | None = None
     ) -> None:
         batch, width, _ = tokens.shape
-        self.scorers = scorers
         self.sample = sample
         self.tokens = tokens.flatten(0, 1)  # [B N, D]
         self.base = (torch.arange(batch, device=tokens.device) * width)[:, None]  # [B, 1] first row of a sentence
@@ -90,10 +109,8 @@ class ScoringPolicy:
         self.pairs = _FirstLayers(self.tokens, self.projection, slice(0, 2 * self.hidden))
         # The slot of the next token stands for SHIFT and holds the singleton that it would make. Foci have rows of
         # their own behind all items, so that one look-up adds both parts of a pair.
-        self.parts = torch.empty(batch * width + batch, self.hidden, device=tokens.device)  # [B N + B, H]
-        self.items = self.parts[: batch * width].view(batch, width, self.hidden)  # [B, N, H]
         singletons = self.pairs.singletons()[:, : self.hidden] + self.pairs.bias[: self.hidden]
-        self.items.copy_(singletons.view_as(self.items))
+        self.parts = torch.cat([singletons, singletons.new_empty(batch, self.hidden)])  # [B N + B, H]
         self.foci: list[Tensor] = []  # [B, 4] positions of each focus so far
 
     def __call__(self, machine: Lockstep, legal: Tensor) -> Tensor:
@@ -108,7 +125,7 @@ class ScoringPolicy:
 
     def remember(self, machine: Lockstep, item: Tensor) -> None:
         """Put the focus [B, H] in its slot: it is found there if it goes to the memory; if not, nobody looks."""
-        self.items.scatter_(1, machine.left[:, None, None].expand(-1, 1, self.hidden), item[:, None])
+        self.parts.index_copy_(0, self.base[:, 0] + machine.left, item)
 
     def scores(self, focus: Tensor, legal: Tensor) -> Tensor:
         """FF_s of every legal action, minus infinity elsewhere: [B, H], [B, N] -> [B, N]."""
@@ -116,9 +133,11 @@ class ScoringPolicy:
         (rows,) = torch.nonzero(legal.flatten(), as_tuple=True)
         self.parts[batch * width :] = focus
         pairs = torch.stack([rows, batch * width + rows // width], 1)
-        first = F.embedding_bag(pairs, self.parts, mode="sum")
+        first = F.embedding_bag(pairs, self.parts, mode="sum").sigmoid_()
+        states = F.linear(first, self.projection.hidden, self.projection.hidden_bias).sigmoid_()
+        found = torch.addmv(self.projection.output_bias, states, self.projection.output)
         scores = torch.full((batch * width,), -torch.inf, device=focus.device)
-        return scores.index_copy_(0, rows, self.scorers.pair_scores(first)).view(batch, width)
+        return scores.index_copy_(0, rows, found).view(batch, width)
 
     def finish(self, machine: Lockstep) -> Tensor:
         """The labeller's first layer for all foci [B, T, H], the last one included."""

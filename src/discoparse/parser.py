@@ -93,7 +93,7 @@ class Parser:
         self._forms = FormCache(self.network, self.vocabulary, self.device)
         with torch.inference_mode():
             self._projection = Projection.of(self.network.scorers) if self.device.type == "cpu" else None
-            self._few = None if self._projection is None else FewScorers(self.network.scorers, self._projection)
+            self._few = None if self._projection is None else FewScorers(self._projection)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Locks and caches stay at home; on a machine without a GPU, the copy uses the processor."""

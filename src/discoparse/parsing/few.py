@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 from discoparse.decoding import Projection
-from discoparse.network import Scorers
 
 FEW = 4  # sentences; for more, a batch is faster
 
@@ -21,14 +20,14 @@ FEW = 4  # sentences; for more, a batch is faster
 class FewScorers:
     """The parameters of the scorers, laid out for single sets."""
 
-    def __init__(self, scorers: Scorers, projection: Projection) -> None:
+    def __init__(self, projection: Projection) -> None:
         self.boundaries = projection.ends.flatten(0, 1).T.contiguous()  # [D, 2 x 3H]
         self.gaps = projection.gap  # [3H, 2D]
         self.nil_gap = projection.nil_gap  # [3H]
         self.constant = projection.bias
-        self.second = scorers.pair_hidden.weight.T.contiguous()  # [H, H]
-        self.second_bias = scorers.pair_hidden.bias
-        self.output = scorers.pair_output.weight[0]  # [H]
+        self.second = projection.hidden.T.contiguous()  # [H, H]
+        self.second_bias = projection.hidden_bias
+        self.output = projection.output  # [H]
 
     def derive(self, tokens: Tensor) -> tuple[list[int], Tensor]:
         """The greedy derivation of a sentence [N, D]: slots of the actions, and the labeller's first layer [T, H]."""
@@ -55,7 +54,7 @@ class FewScorers:
             slot = slots[0]
             if len(slots) > 1:
                 pairs = items[torch.tensor(slots)] + first_layer[hidden : 2 * hidden]
-                states = torch.addmm(self.second_bias, pairs.tanh_(), self.second).tanh_()
+                states = torch.addmm(self.second_bias, pairs.sigmoid_(), self.second).sigmoid_()
                 slot = slots[int(states.mv(self.output).argmax())]
             actions.append(slot)
             if slot == upcoming:
