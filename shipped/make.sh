@@ -18,26 +18,28 @@ shift 3
 # What each is trained on (a treebank named twice counts twice), what it is chosen by, and what differs from the recipe.
 # Those in the package had --minutes 9 and a GPU shared with other trainings: none was cut short, but the schedule of the
 # learning rate follows the clock where that is ahead of the updates.
+# The recipe had 200 units and this learning rate then; on a processor, these parse one and a half times as fast as 300.
+common=(--set updates=10000 --set hidden=200 --set learning_rate=0.002)
 case $language in
 nl)
     train=(nl_alpino nl_alpino nl_alpino_extra)
     dev=(nl_alpino)
-    settings=(--seed 1 --set updates=10000)
+    settings=(--seed 1)
     ;;
 de)
     train=(de_pcc de_squoia)
     dev=(de_pcc)
-    settings=(--seed 2 --set updates=10000)
+    settings=(--seed 2)
     ;;
 en)
     train=(en_masc en_craft)
     dev=(en_masc en_craft)
-    settings=(--seed 1 --set updates=10000)
+    settings=(--seed 1)
     ;;
 is)
     train=(is_icepahc)
     dev=(is_icepahc)
-    settings=(--seed 1 --set updates=10000 --set min_frequency=2) # words seen once would make it larger than 10 MB
+    settings=(--seed 1 --set min_frequency=2) # words seen once made it larger than 10 MB, all in half precision
     ;;
 *)
     echo "$0: no model is called $language: choose nl, de, en or is" >&2
@@ -51,5 +53,5 @@ files+=(--dev)
 for name in "${dev[@]}"; do files+=("$treebanks/$name/dev.discbracket.gz"); done
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export PYTHONPATH=$here/../src${PYTHONPATH:+:$PYTHONPATH} # a checkout is enough: nothing needs to be installed
-exec "${PYTHON:-python3}" -m discoparse train "${files[@]}" --output "$output" --recipe fast "${settings[@]}" \
-    --card "$here/$language.json" "$@"
+exec "${PYTHON:-python3}" -m discoparse train "${files[@]}" --output "$output" --recipe fast \
+    "${common[@]}" "${settings[@]}" --card "$here/$language.json" "$@"

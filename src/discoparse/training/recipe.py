@@ -135,6 +135,7 @@ def _parse(name: str, value: str, kind: type) -> Any:
 RECIPES = {
     "paper": Recipe(),
     "fast": Recipe(
+        hidden=300,
         chains=True,
         dropout_tagger=0.2,
         dropout_scorer=0.0,
@@ -146,11 +147,11 @@ RECIPES = {
         explore_whole_batches=True,
         exploration_start=0.3,
         epochs=60,
-        updates=6000,
+        updates=4000,
         batch_tokens=500,
         most_batch_tokens=8000,
         optimizer="adamw",
-        learning_rate=2e-3,
+        learning_rate=3e-3,
         warmup_steps=100,
         weight_decay=1e-2,
         beta2=0.98,
