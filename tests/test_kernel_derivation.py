@@ -9,7 +9,7 @@ import pytest
 import torch
 from walks import random_gold
 
-from discoparse.decoding import ScoringPolicy, _label_inputs
+from discoparse.decoding import FoldedScorers, ScoringPolicy, _label_inputs
 from discoparse.lockstep import Gold, Lockstep, LockstepOracle, Trace, gold_tensors, run, run_with_oracle
 from discoparse.network import Network, NetworkConfig, Scorers
 
@@ -52,17 +52,17 @@ def assert_equal(ours: Trace, theirs: Trace, lengths: list[int]) -> None:
 
 
 def test_greedy_derivations_are_those_of_the_loop(batch):
-    """Actions, and what the labeller is given for every focus."""
+    """Actions, and the labeller's states for every focus."""
     tokens, lengths, _ = batch
     ours, table = derivation.derive(scorers(), tokens, lengths)
-    label_inputs = _label_inputs(scorers(), table, ours.focus)
-    machine, policy = Lockstep(lengths, tokens.shape[1]), ScoringPolicy(scorers(), tokens)
+    states = scorers().label_hidden_states(_label_inputs(scorers(), table, ours.focus))
+    machine, policy = Lockstep(lengths, tokens.shape[1]), ScoringPolicy(FoldedScorers.of(scorers()), tokens)
     theirs = run(machine, policy)
     expected = policy.finish(machine)
     for b, length in enumerate(LENGTHS):
         steps = 2 * length - 1
         assert torch.equal(ours.action[b, :steps], theirs[b, :steps])
-        torch.testing.assert_close(label_inputs[b, :steps], expected[b, :steps], atol=1e-3, rtol=1e-3)
+        torch.testing.assert_close(states[b, :steps], expected[b, :steps], atol=1e-3, rtol=1e-3)
 
 
 def test_a_batch_of_single_words():
@@ -95,7 +95,8 @@ def test_many_items_and_many_constituents(complete):
     assert gold.member.shape[-1] > 1
     ours, _ = derivation.derive(eager, tokens, lengths, gold, complete=complete)
     machine = Lockstep(lengths, length)
-    theirs = run_with_oracle(machine, LockstepOracle(gold, machine), ScoringPolicy(eager, tokens), complete=complete)
+    policy = ScoringPolicy(FoldedScorers.of(eager), tokens)
+    theirs = run_with_oracle(machine, LockstepOracle(gold, machine), policy, complete=complete)
     assert (theirs.entered >= 0).sum(-1).max() > 32
     assert_equal(ours, theirs, [length])
 
@@ -106,7 +107,7 @@ def test_the_oracle_says_what_it_says_in_the_loop(batch, options, stay):
     tokens, lengths, gold = batch
     ours, _ = derivation.derive(scorers(), tokens, lengths, gold, stay=stay, **options)
     machine = Lockstep(lengths, tokens.shape[1])
-    policy = ScoringPolicy(scorers(), tokens)
+    policy = ScoringPolicy(FoldedScorers.of(scorers()), tokens)
     assert_equal(ours, run_with_oracle(machine, LockstepOracle(gold, machine), policy, stay=stay, **options), LENGTHS)
 
 
@@ -125,7 +126,7 @@ def test_samples_follow_the_softmax():
 
     gentle = scorers()
     gentle.pair_output.weight.mul_(0.3)
-    run(Lockstep(lengths[:1], 3), Watching(gentle, tokens[:1]))
+    run(Lockstep(lengths[:1], 3), Watching(FoldedScorers.of(gentle), tokens[:1]))
     trace, _ = derivation.derive(gentle, tokens, lengths, sample=True)
     # The second SHIFT is forced; the step after it has a choice between combining with token 0 and shifting token 2.
     share = (trace.action[:, 2] == 0).double().mean().item()

@@ -11,7 +11,7 @@ import torch
 from test_lockstep import batch_oracle
 from walks import random_gold
 
-from discoparse.decoding import ScoringPolicy
+from discoparse.decoding import FoldedScorers, ScoringPolicy
 from discoparse.lockstep import run_with_oracle
 from discoparse.network import Dropout, Inputs, Network, NetworkConfig
 from discoparse.objective import decisions_of, factored_inputs, plain_inputs
@@ -63,7 +63,7 @@ def test_the_policy_scores_what_training_scores(network, seed):
     pairs, foci = factored_inputs(scorers, scorers.with_nil(tokens), decisions)
     expected = scorers.pair_scores(pairs)
     machine, *_ = batch_oracle_again(seed)
-    policy = WatchedPolicy(scorers, tokens)
+    policy = WatchedPolicy(FoldedScorers.of(scorers), tokens)
     found = {}
     rows = {}
     steps = trace.action.shape[1]
@@ -81,9 +81,9 @@ def test_the_policy_scores_what_training_scores(network, seed):
     keys = list(zip(decisions.pair_focus.tolist(), decisions.pair_item.tolist(), strict=True))
     assert set(found) == set(keys)
     torch.testing.assert_close(torch.stack([found[key] for key in keys]), expected, atol=1e-5, rtol=0)
-    label_inputs = policy.finish(machine)
-    flat = torch.stack([label_inputs[b, t] for b, t in rows])
-    torch.testing.assert_close(flat, foci, atol=1e-5, rtol=0)
+    states = policy.finish(machine)
+    flat = torch.stack([states[b, t] for b, t in rows])
+    torch.testing.assert_close(flat, scorers.label_hidden_states(foci), atol=1e-5, rtol=0)
 
 
 def batch_oracle_again(seed: int):

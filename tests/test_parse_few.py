@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from discoparse.decoding import Projection, structural_pass
+from discoparse.decoding import FoldedScorers, structural_pass
 from discoparse.network import Network, NetworkConfig
 from discoparse.parsing.few import FewScorers, few_pass
 
@@ -22,8 +22,8 @@ def test_few_sentences_take_the_steps_that_a_batch_takes(seed):
     with torch.inference_mode():
         for parameter in scorers.parameters():
             parameter += 0.3 * torch.randn_like(parameter)
-        actions, inputs = structural_pass(scorers, tokens, lengths)
-        few_actions, few_inputs = few_pass(FewScorers(Projection.of(scorers)), tokens, lengths)
+        actions, states = structural_pass(scorers, tokens, lengths)
+        few_actions, few_states = few_pass(FewScorers(FoldedScorers.of(scorers)), tokens, lengths)
     for b, n in enumerate(lengths.tolist()):
         assert few_actions[b, : 2 * n - 1].tolist() == actions[b, : 2 * n - 1].tolist()
-        torch.testing.assert_close(few_inputs[b, : 2 * n - 1], inputs[b, : 2 * n - 1], atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(few_states[b, : 2 * n - 1], states[b, : 2 * n - 1], atol=1e-4, rtol=1e-4)

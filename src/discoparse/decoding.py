@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from discoparse import kernels
@@ -20,44 +20,56 @@ from discoparse.network import POSITIONS, Network, Scorers, look_up
 
 
 @dataclass(frozen=True)
-class Projection:
-    """The weights of FF_s and of the labeller's first layer, laid out for processors.
+class FoldedScorers:
+    """The scorers with sigmoids instead of tanh, for processors, which compute them much faster.
 
-    First layers are for the two ends of a set and for the two ends of its gap; their rows are item and focus of FF_s
-    [2H], then the labeller [H]. A processor computes the sigmoid much faster than tanh(x) = 2 sigmoid(2x) - 1, so FF_s
-    has sigmoids here, with these twos and the one moved into the weights around them. Valid as long as the parameters
-    stay the same.
+    tanh(x) = 2 sigmoid(2x) - 1: the twos and the one are moved into the weights around it. First layers are for the two
+    ends of a set and for the two ends of its gap; their rows are item and focus of FF_s [2H], then the labeller [H].
+    Valid as long as the parameters stay the same.
     """
 
     ends: Tensor  # [2, 3H, D]
     gap: Tensor  # [3H, 2D]
     nil_gap: Tensor  # [3H] what the vector of nil adds as both ends of a gap
     bias: Tensor  # [3H] of a set without a gap: with what nil adds
-    hidden: Tensor  # [H, H]
-    hidden_bias: Tensor  # [H]
-    output: Tensor  # [H]
-    output_bias: Tensor  # [1]
+    pair_hidden: Tensor  # [H, H]
+    pair_hidden_bias: Tensor  # [H]
+    pair_output: Tensor  # [H]
+    pair_output_bias: Tensor  # [1]
+    label_hidden: Tensor  # [H, H]
+    label_hidden_bias: Tensor  # [H]
 
     @classmethod
-    def of(cls, scorers: Scorers) -> Projection:
+    def of(cls, scorers: Scorers) -> FoldedScorers:
         weights, bias = scorers.blocks()
-        twice = torch.ones_like(bias)
-        twice[: 2 * scorers.pair_hidden.in_features] = 2
-        weights = weights.view(POSITIONS, len(bias), -1) * twice[:, None]
-        left, right, gap_first, gap_last = weights
+        left, right, gap_first, gap_last = 2 * weights.view(POSITIONS, len(bias), -1)
         gap = torch.cat([gap_first, gap_last], 1)
         nil_gap = gap.mv(scorers.nil.repeat(2))
-        hidden = scorers.pair_hidden
+        output = scorers.pair_output
         return cls(
             torch.stack([left, right]),
             gap,
             nil_gap,
-            twice * bias + nil_gap,
-            4 * hidden.weight,
-            2 * (hidden.bias - hidden.weight.sum(1)),
-            2 * scorers.pair_output.weight[0],
-            scorers.pair_output.bias - scorers.pair_output.weight.sum(),
+            2 * bias + nil_gap,
+            *_folded(scorers.pair_hidden),
+            2 * output.weight[0],
+            output.bias - output.weight.sum(),
+            *_folded(scorers.label_hidden),
         )
+
+    def pair_scores(self, first: Tensor) -> Tensor:
+        """From the first layer's input to its sigmoid, which is overwritten: [P, H] -> [P]."""
+        states = F.linear(first.sigmoid_(), self.pair_hidden, self.pair_hidden_bias).sigmoid_()
+        return torch.addmv(self.pair_output_bias, states, self.pair_output)
+
+    def label_hidden_states(self, first: Tensor) -> Tensor:
+        """The same as of `Scorers`, from the first layer's input to its sigmoid, which is overwritten."""
+        return F.linear(first.sigmoid_(), self.label_hidden, self.label_hidden_bias).sigmoid_().mul_(2).sub_(1)
+
+
+def _folded(hidden: nn.Linear) -> tuple[Tensor, Tensor]:
+    """Weight and bias of a layer between two sigmoids that stood between two tanh."""
+    return 4 * hidden.weight, 2 * (hidden.bias - hidden.weight.sum(1))
 
 
 class _FirstLayers:
@@ -66,13 +78,13 @@ class _FirstLayers:
     Few sets have a gap; its ends are projected on demand.
     """
 
-    def __init__(self, rows: Tensor, projection: Projection, columns: slice) -> None:
+    def __init__(self, rows: Tensor, scorers: FoldedScorers, columns: slice) -> None:
         self.rows = rows  # [B N, D] tokens
-        ends = projection.ends[:, columns]
+        ends = scorers.ends[:, columns]
         self.table = F.linear(rows, ends.flatten(0, 1)).view(2 * len(rows), -1)  # [B N x 2, columns]
-        self.gap = projection.gap[columns]
-        self.bias = projection.bias[columns]
-        self.nil_gap = projection.nil_gap[columns]
+        self.gap = scorers.gap[columns]
+        self.bias = scorers.bias[columns]
+        self.nil_gap = scorers.nil_gap[columns]
 
     def singletons(self) -> Tensor:
         """Of the tokens themselves: [B N, columns]."""
@@ -97,16 +109,14 @@ class ScoringPolicy:
     is for what the kernel cannot take.
     """
 
-    def __init__(
-        self, scorers: Scorers, tokens: Tensor, sample: bool = False, projection: Projection | None = None
-    ) -> None:
+    def __init__(self, scorers: FoldedScorers, tokens: Tensor, sample: bool = False) -> None:
         batch, width, _ = tokens.shape
+        self.scorers = scorers
         self.sample = sample
         self.tokens = tokens.flatten(0, 1)  # [B N, D]
         self.base = (torch.arange(batch, device=tokens.device) * width)[:, None]  # [B, 1] first row of a sentence
-        self.projection = Projection.of(scorers) if projection is None else projection
-        self.hidden = scorers.pair_hidden.in_features
-        self.pairs = _FirstLayers(self.tokens, self.projection, slice(0, 2 * self.hidden))
+        self.hidden = len(scorers.pair_output)
+        self.pairs = _FirstLayers(self.tokens, scorers, slice(0, 2 * self.hidden))
         # The slot of the next token stands for SHIFT and holds the singleton that it would make. Foci have rows of
         # their own behind all items, so that one look-up adds both parts of a pair.
         singletons = self.pairs.singletons()[:, : self.hidden] + self.pairs.bias[: self.hidden]
@@ -133,19 +143,17 @@ class ScoringPolicy:
         (rows,) = torch.nonzero(legal.flatten(), as_tuple=True)
         self.parts[batch * width :] = focus
         pairs = torch.stack([rows, batch * width + rows // width], 1)
-        first = F.embedding_bag(pairs, self.parts, mode="sum").sigmoid_()
-        states = F.linear(first, self.projection.hidden, self.projection.hidden_bias).sigmoid_()
-        found = torch.addmv(self.projection.output_bias, states, self.projection.output)
+        found = self.scorers.pair_scores(F.embedding_bag(pairs, self.parts, mode="sum"))
         scores = torch.full((batch * width,), -torch.inf, device=focus.device)
         return scores.index_copy_(0, rows, found).view(batch, width)
 
     def finish(self, machine: Lockstep) -> Tensor:
-        """The labeller's first layer for all foci [B, T, H], the last one included."""
+        """The states of the labeller for all foci [B, T, H], the last one included."""
         focus = torch.stack([*self.foci, machine.focus], 1)  # [B, T, 4]
-        labels = _FirstLayers(self.tokens, self.projection, slice(2 * self.hidden, None))
+        labels = _FirstLayers(self.tokens, self.scorers, slice(2 * self.hidden, None))
         (gapped,) = torch.nonzero(focus[:, :, 2].flatten() < machine.width, as_tuple=True)
         first = labels((self.base[:, :, None] + focus).flatten(0, 1), gapped)
-        return first.view(*focus.shape[:2], -1)
+        return self.scorers.label_hidden_states(first).view(*focus.shape[:2], -1)
 
 
 @dataclass
@@ -188,16 +196,16 @@ def _kernel_for(scorers: Scorers, tokens: Tensor) -> ModuleType | None:
 
 
 def structural_pass(
-    scorers: Scorers, tokens: Tensor, lengths: Tensor, projection: Projection | None = None
+    scorers: Scorers, tokens: Tensor, lengths: Tensor, folded: FoldedScorers | None = None
 ) -> tuple[Tensor, Tensor]:
-    """All structural actions, greedily: token vectors [B, N, D], lengths [B] -> slots [B, T] and the first layer of
-    the labeller for every focus [B, T, H]."""
+    """All structural actions, greedily: token vectors [B, N, D], lengths [B] -> slots [B, T] and the states of the
+    labeller for every focus [B, T, H]."""
     kernel = _kernel_for(scorers, tokens)
     if kernel is not None:
         trace, table = kernel.derive(scorers, tokens, lengths)
-        return trace.action, _label_inputs(scorers, table, trace.focus)
+        return trace.action, scorers.label_hidden_states(_label_inputs(scorers, table, trace.focus))
     machine = Lockstep(lengths, tokens.shape[1])
-    policy = ScoringPolicy(scorers, tokens, projection=projection)
+    policy = ScoringPolicy(folded or FoldedScorers.of(scorers), tokens)
     return run(machine, policy), policy.finish(machine)
 
 
@@ -233,7 +241,7 @@ def explore(
         return trace
     machine = Lockstep(lengths, tokens.shape[1])
     oracle = LockstepOracle(gold, machine)
-    policy = ScoringPolicy(scorers, tokens, sample=True)
+    policy = ScoringPolicy(FoldedScorers.of(scorers), tokens, sample=True)
     return run_with_oracle(machine, oracle, policy, complete=complete, single=single, stay=stay)
 
 
@@ -249,8 +257,7 @@ def decode(
 
     `structure` is the structural pass: `structural_pass`, or `few_pass` for a few sentences.
     """
-    actions, label_inputs = structure(last, lengths)
-    states = network.scorers.label_hidden_states(label_inputs)  # [B, T, H]
+    actions, states = structure(last, lengths)
     steps = torch.arange(actions.shape[1], device=lengths.device)
     final = steps == (2 * lengths - 2)[:, None]  # NO-LABEL is illegal at the end (Table 1)
     codes, probability = label_codes(network.scorers, states, final)

@@ -114,13 +114,6 @@ def look_up(table: Tensor, index: Tensor) -> Tensor:
     return table.index_select(0, index.flatten()).view(*index.shape, table.shape[1])
 
 
-def tanh(x: Tensor) -> Tensor:
-    """The hyperbolic tangent; where no gradient is asked for, in a form that processors compute much faster."""
-    if torch.is_grad_enabled() or x.is_cuda:
-        return torch.tanh(x)
-    return (2 * x).sigmoid_().mul_(2).sub_(1)
-
-
 class Encoder(nn.Module):
     """Section 3.1: a character bi-LSTM and word embeddings, then bi-LSTM layers over the sentence."""
 
@@ -226,13 +219,13 @@ class Scorers(nn.Module):
 
     def pair_scores(self, first: Tensor) -> Tensor:
         """From the first layer's input to its tanh: [..., H] -> [...]."""
-        x = F.dropout(tanh(first), self.dropout.scorer_hidden, self.training)
-        return self.pair_output(tanh(self.pair_hidden(x))).squeeze(-1)
+        x = F.dropout(torch.tanh(first), self.dropout.scorer_hidden, self.training)
+        return self.pair_output(torch.tanh(self.pair_hidden(x))).squeeze(-1)
 
     def label_hidden_states(self, first: Tensor) -> Tensor:
         """From the first layer's input to its tanh: [..., H] -> [..., H]."""
-        x = F.dropout(tanh(first), self.dropout.scorer_hidden, self.training)
-        return tanh(self.label_hidden(x))
+        x = F.dropout(torch.tanh(first), self.dropout.scorer_hidden, self.training)
+        return torch.tanh(self.label_hidden(x))
 
 
 class Network(nn.Module):

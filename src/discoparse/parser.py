@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from discoparse.corpus import by_budget, form_tensors
-from discoparse.decoding import Decoded, Pending, Projection, decode, spell_code, structural_pass
+from discoparse.decoding import Decoded, FoldedScorers, Pending, decode, spell_code, structural_pass
 from discoparse.errors import DiscoparseError
 from discoparse.model_info import ModelInfo
 from discoparse.network import Network, NetworkConfig
@@ -92,8 +92,8 @@ class Parser:
         """Forget what was computed with the network's parameters; for those who change them."""
         self._forms = FormCache(self.network, self.vocabulary, self.device)
         with torch.inference_mode():
-            self._projection = Projection.of(self.network.scorers) if self.device.type == "cpu" else None
-            self._few = None if self._projection is None else FewScorers(self._projection)
+            self._folded = FoldedScorers.of(self.network.scorers) if self.device.type == "cpu" else None
+            self._few = None if self._folded is None else FewScorers(self._folded)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Locks and caches stay at home; on a machine without a GPU, the copy uses the processor."""
@@ -188,7 +188,7 @@ class Parser:
         """The structural actions of a batch."""
         if self._few is not None and len(tokens) <= FEW:
             return few_pass(self._few, tokens, lengths)
-        return structural_pass(self.network.scorers, tokens, lengths, self._projection)
+        return structural_pass(self.network.scorers, tokens, lengths, self._folded)
 
     def encode(self, sentences: Sequence[Sequence[str]], lengths: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
         """Token vectors h(1) and h of the last layer [B, N, D], and the lengths on the device."""

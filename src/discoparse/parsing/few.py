@@ -12,28 +12,24 @@ from bisect import insort
 import torch
 from torch import Tensor
 
-from discoparse.decoding import Projection
+from discoparse.decoding import FoldedScorers
 
 FEW = 4  # sentences; for more, a batch is faster
 
 
 class FewScorers:
-    """The parameters of the scorers, laid out for single sets."""
+    """The scorers' parameters, laid out for single sets."""
 
-    def __init__(self, projection: Projection) -> None:
-        self.boundaries = projection.ends.flatten(0, 1).T.contiguous()  # [D, 2 x 3H]
-        self.gaps = projection.gap  # [3H, 2D]
-        self.nil_gap = projection.nil_gap  # [3H]
-        self.constant = projection.bias
-        self.second = projection.hidden.T.contiguous()  # [H, H]
-        self.second_bias = projection.hidden_bias
-        self.output = projection.output  # [H]
+    def __init__(self, scorers: FoldedScorers) -> None:
+        self.folded = scorers
+        self.boundaries = scorers.ends.flatten(0, 1).T.contiguous()  # [D, 2 x 3H]
 
     def derive(self, tokens: Tensor) -> tuple[list[int], Tensor]:
         """The greedy derivation of a sentence [N, D]: slots of the actions, and the labeller's first layer [T, H]."""
-        n, hidden = len(tokens), len(self.output)
+        folded = self.folded
+        n, hidden = len(tokens), len(folded.pair_output)
         as_left, as_right = tokens.mm(self.boundaries).split(3 * hidden, 1)  # [N, 3H]
-        as_left = as_left + self.constant
+        as_left = as_left + folded.bias
         # In the slot of each item of the memory its part of the first layer; at first, of the token as a singleton.
         items = as_left[:, :hidden] + as_right[:, :hidden]
         first_layers = []
@@ -46,7 +42,7 @@ class FewScorers:
             gap = ~focus & ((1 << upcoming - 1) - (1 << left))
             if gap:
                 ends = torch.cat([tokens[_lowest(gap)], tokens[_highest(gap)]])
-                first_layer += self.gaps.mv(ends) - self.nil_gap
+                first_layer += folded.gap.mv(ends) - folded.nil_gap
             first_layers.append(first_layer)
             slots = [*memory, upcoming] if upcoming < n else memory
             if not slots:
@@ -54,8 +50,7 @@ class FewScorers:
             slot = slots[0]
             if len(slots) > 1:
                 pairs = items[torch.tensor(slots)] + first_layer[hidden : 2 * hidden]
-                states = torch.addmm(self.second_bias, pairs.sigmoid_(), self.second).sigmoid_()
-                slot = slots[int(states.mv(self.output).argmax())]
+                slot = slots[int(folded.pair_scores(pairs).argmax())]
             actions.append(slot)
             if slot == upcoming:
                 insort(memory, left)
@@ -78,12 +73,12 @@ def _highest(mask: int) -> int:
 
 
 def few_pass(scorers: FewScorers, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-    """What `structural_pass` gives: token vectors [B, N, D], lengths [B] -> slots [B, T], labeller inputs [B, T, H]."""
+    """What `structural_pass` gives: token vectors [B, N, D], lengths [B] -> slots [B, T], labeller states [B, T, H]."""
     batch, width = tokens.shape[:2]
     actions = torch.zeros(batch, 2 * width - 1, dtype=torch.long)
-    label_inputs = tokens.new_zeros(batch, 2 * width - 1, len(scorers.output))
+    label_inputs = tokens.new_zeros(batch, 2 * width - 1, len(scorers.folded.pair_output))
     for b, n in enumerate(lengths.tolist()):
         slots, inputs = scorers.derive(tokens[b, :n])
         actions[b, : 2 * n - 1] = torch.tensor(slots)
         label_inputs[b, : 2 * n - 1] = inputs
-    return actions, label_inputs
+    return actions, scorers.folded.label_hidden_states(label_inputs)
