@@ -15,6 +15,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from discoparse.kernels.functions import tanh
 from discoparse.lockstep import BITS, FIELD, Gold, Trace
 from discoparse.network import POSITIONS, Scorers
 
@@ -22,11 +23,6 @@ WIDEST = 512  # tokens: the state of a sentence lives in registers
 MOST_UNITS = 256  # of FF_s's hidden layer: its weights must fit into the shared memory of any GPU
 _CHUNK = 16  # actions scored at once, the fewest rows of a matrix product
 _DEPTH = 32  # columns of the hidden layer that are multiplied at once
-
-
-@triton.jit
-def _tanh(x):  # type: ignore[no-untyped-def]
-    return 1 - 2 / (tl.exp(2 * x) + 1)
 
 
 @triton.jit
@@ -192,8 +188,8 @@ def _derive(  # type: ignore[no-untyped-def]
                     mask=there[:, None] & (unit < hidden)[None, :],
                     other=0.0,
                 )
-                inner = tl.dot(_tanh(x), weight, inner, input_precision="tf32x3")
-            scores = tl.sum(_tanh(inner + inner_bias[None, :]) * output[None, :], axis=1)
+                inner = tl.dot(tanh(x), weight, inner, input_precision="tf32x3")
+            scores = tl.sum(tanh(inner + inner_bias[None, :]) * output[None, :], axis=1)
             if sample:  # Gumbel's trick, as in ScoringPolicy; should the offset wrap, noise repeats
                 uniform = tl.rand(tl.load(seed), (out * width + slots).to(tl.int32))
                 scores -= tl.log(-tl.log(tl.maximum(uniform, 1e-30)))

@@ -22,18 +22,10 @@ import triton.language as tl
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from discoparse.kernels.functions import sigmoid, tanh
+
 _ROWS = 16  # sequences of one program, the fewest rows of a matrix product
 _WARPS = 8
-
-
-@triton.jit
-def _sigmoid(x):  # type: ignore[no-untyped-def]
-    return 1 / (1 + tl.exp(-x))
-
-
-@triton.jit
-def _tanh(x):  # type: ignore[no-untyped-def]
-    return 1 - 2 / (tl.exp(2 * x) + 1)
 
 
 @triton.jit(do_not_specialize=["batch", "width"])
@@ -87,10 +79,10 @@ def _forward(  # type: ignore[no-untyped-def]
                     fresh = tl.dot(h, tl.load(w, mask=both, other=0.0), fresh, input_precision="tf32")
                     w += hidden * hidden
                     leave = tl.dot(h, tl.load(w, mask=both, other=0.0), leave, input_precision="tf32")
-            enter, forget, fresh, leave = _sigmoid(enter), _sigmoid(forget), _tanh(fresh), _sigmoid(leave)
+            enter, forget, fresh, leave = sigmoid(enter), sigmoid(forget), tanh(fresh), sigmoid(leave)
             new = forget * old + enter * fresh
             tl.store(cell + now * hidden + unit[None, :], new, mask=mask)
-            tl.store(state + now * hidden + unit[None, :], leave * _tanh(new), mask=mask)
+            tl.store(state + now * hidden + unit[None, :], leave * tanh(new), mask=mask)
             if keep_gates:
                 tl.store(gates + at, enter, mask=mask)
                 tl.store(gates + at + hidden, forget, mask=mask)
@@ -154,7 +146,7 @@ def _backward(  # type: ignore[no-untyped-def]
             forget = tl.load(gates + at + hidden, mask=mask, other=0.0)
             fresh = tl.load(gates + at + 2 * hidden, mask=mask, other=0.0)
             leave = tl.load(gates + at + 3 * hidden, mask=mask, other=0.0)
-            new = _tanh(tl.load(cell + now * hidden + unit[None, :], mask=mask, other=0.0))
+            new = tanh(tl.load(cell + now * hidden + unit[None, :], mask=mask, other=0.0))
             old = tl.load(cell + before * hidden + unit[None, :], mask=mask & (t > 0), other=0.0)
             # Loads and stores of these may be by different threads: the barrier after each step is for them, too.
             carried = grad_cell + (row * 2 + direction)[:, None] * hidden + unit[None, :]
