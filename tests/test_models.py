@@ -89,6 +89,16 @@ def test_the_model_is_chosen_by_the_words_of_the_text(shipped):
     assert "--model (en, xx)" in str(unclear.exception)
 
 
+def test_a_second_model_of_a_language_is_used_by_its_name_alone(shipped):
+    """It knows the same words, and would leave no language clearly ahead."""
+    save_random_model(shipped / "en-large", "en-large")
+    chosen = CliRunner().invoke(cli, ["parse", "The dog barks."])
+    assert "--model en\n" in chosen.stderr
+    assert "--model (en, xx)" in str(CliRunner().invoke(cli, ["parse", "Quux"]).exception)
+    assert CliRunner().invoke(cli, ["parse", "--model", "en-large", "The dog barks."]).exit_code == 0
+    assert "choose one of en, en-large, xx" in str(CliRunner().invoke(cli, ["parse", "--model", "fr", "a"]).exception)
+
+
 def test_the_text_that_no_model_suits_is_quoted(shipped):
     """Of several texts the message names the one to blame, shortened and on one line."""
     unclear = CliRunner().invoke(cli, ["parse", "The dog barks.", "In\nQuux.", "What did you see?"])

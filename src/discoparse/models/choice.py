@@ -28,7 +28,7 @@ def look_ahead(pieces: Iterable[str]) -> tuple[str, Iterable[str]]:
 
 def choose_model(sample: str) -> str:
     """The name of the shipped model for a text; an error that lists the models where none is clearly the best."""
-    names = shipped_models()
+    names = [name for name in shipped_models() if "-" not in name]  # nl-large and the like have to be asked for
     if not names:
         raise UsageError(f"no models come with this installation: {advice()} with --model")
     if len(names) == 1:
