@@ -31,7 +31,7 @@ def command(file: str, sentence: int, system: str, as_json: bool, reading: Readi
     """
     tree = next(islice(reading.trees(file), sentence - 1, None), None)
     if tree is None:
-        raise UsageError(f"{file} has no sentence {sentence}")
+        raise UsageError(f"there is no sentence {sentence} in {file}")
     if as_json:
         click.echo(json.dumps(derivation_json(tree, system), ensure_ascii=False))
     else:

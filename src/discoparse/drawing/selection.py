@@ -67,4 +67,4 @@ class Selection:
                 return
         beyond = max((first if end is None else end) for first, end in self.ranges)
         if number < beyond and not (number == 0 and self == Selection()):
-            raise DiscoparseError(f"there is no sentence {beyond}: the treebank has {number}")
+            raise UsageError(f"there is no sentence {beyond}: the treebank has {number}")
