@@ -16,9 +16,8 @@ name=$1 treebanks=$2 output=$3
 shift 3
 
 # What each is trained on (a treebank named twice counts twice), what it is chosen by, and what differs from the recipe.
-# Those in the package had --minutes 9 (de, is) or 11.5 and a GPU shared with other trainings: the schedule of the
-# learning rate follows the clock where that is ahead of the updates. That ended en after 8,841 updates; the others made
-# all of theirs.
+# Those in the package were trained on a shared GPU with --minutes 9 (de, is) or 11.5, which cut only en (after 8,841
+# updates); the schedule of the learning rate follows the clock where that is ahead of the updates.
 small=(--set hidden=200 --set learning_rate=0.002) # on a processor, one and a half times as fast as the recipe's 300 units
 language=${name%%-*}
 case $name in

@@ -59,6 +59,24 @@ def test_loading_by_name_and_by_directory(shipped):
     assert load(str(shipped / "en"), device="cpu").parse(text) == load(shipped / "en", device="cpu").parse(text)
 
 
+def test_a_folder_with_the_name_of_a_shipped_model_is_not_taken_for_it(shipped, tmp_path, monkeypatch):
+    """The shipped one prevails, and says so; an unrelated folder of that name is no reason to."""
+    (tmp_path / "mine").mkdir()
+    monkeypatch.chdir(tmp_path / "mine")
+    (tmp_path / "mine" / "en").mkdir()
+    shipped_card = run("en")
+    assert shipped_card.stderr == ""
+    save_random_model(tmp_path / "mine" / "en" / "model", "mine")
+    for arguments in (["models", "en"], ["parse", "--model", "en", "a"]):
+        assert "en is the model that comes with the program" in CliRunner().invoke(cli, arguments).stderr
+        assert "write ./en" in CliRunner().invoke(cli, arguments).stderr
+    assert run("en").stdout == shipped_card.stdout
+    assert run("./en").stdout != shipped_card.stdout
+    assert run("./en").stderr == ""
+    monkeypatch.chdir(shipped)
+    assert run("en").stderr == "", "the folder is the shipped model itself"
+
+
 def test_what_is_no_model_is_refused(shipped, tmp_path):
     with pytest.raises(UsageError, match="there is no model 'fr': choose one of en, xx, or give the directory"):
         load("fr")

@@ -7,13 +7,15 @@ from typing import Any
 
 import click
 
-from discoparse.cli.options import ReadingOptions, device_option, reading_options, settings_option, tell
+from discoparse.cli.options import ReadingOptions, device_option, reading_options, settings_option, tell, tell_namesake
 from discoparse.errors import DiscoparseError
 from discoparse.training.recipe import RECIPES
 
 
 @click.command()
-@click.option("--model", help="Name or directory of a model [a new network, trained for a few seconds].")
+@click.option(
+    "--model", callback=tell_namesake, help="Name or directory of a model [a new network, trained for a few seconds]."
+)
 @click.option("--treebank", metavar="FILE", help="Sentences to train on and to parse [sentences of our own].")
 @click.option("--sentences", type=click.IntRange(min=1), help="Repeat those of FILE until there are so many.")
 @click.option("--recipe", type=click.Choice(list(RECIPES)), default="fast", show_default=True)

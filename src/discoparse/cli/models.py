@@ -6,13 +6,14 @@ import json
 
 import click
 
+from discoparse.cli.options import tell_namesake
 from discoparse.models import Listed, advice, describe_model, read_card, shipped_models
 
 _HEADER = ("name", "language", "treebanks", "licence", "dev set", "F1", "disc. F1", "POS", "MB")
 
 
 @click.command()
-@click.argument("model", required=False)
+@click.argument("model", required=False, callback=tell_namesake)
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 def command(model: str | None, as_json: bool) -> None:
     """List the models that come with discoparse, or show the card of MODEL, a name or a directory."""

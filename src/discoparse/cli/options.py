@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from discoparse.errors import Problem, UsageError
+from discoparse.models import has_namesake
 from discoparse.tree import Tree
 from discoparse.treebank import FORMATS, ON_ERROR, WRITABLE, Report, read_trees, write_trees
 
@@ -30,6 +31,13 @@ def tell_warnings(warnings: list[str]) -> None:
         tell(f"warning: {warning}")
     if len(warnings) > SHOWN_WARNINGS:
         tell(f"warning: … and {len(warnings) - SHOWN_WARNINGS} more like these")
+
+
+def tell_namesake(ctx: click.Context, parameter: click.Parameter, model: str | None) -> str | None:
+    """For parameters that name a model: say so if a folder of the user's might be meant."""
+    if model is not None and has_namesake(model):
+        tell(f"{model} is the model that comes with the program; for the one in your folder, write ./{model}")
+    return model
 
 
 def with_progress(trees: Iterable[Tree]) -> Iterator[Tree]:

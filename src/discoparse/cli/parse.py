@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 from tqdm import tqdm
 
-from discoparse.cli.options import device_option, require_folder, tell
+from discoparse.cli.options import device_option, require_folder, tell, tell_namesake
 from discoparse.drawing.pages import EXTENSIONS, Options, write_files
 from discoparse.errors import UsageError
 from discoparse.models import load
@@ -37,7 +37,13 @@ _FALLBACK = (100, 24)  # columns and lines where there is no terminal
 @click.command()
 @click.argument("text", nargs=-1)
 @click.option("-i", "--input", "input_", metavar="FILE", help="Parse this file; - is standard input.")
-@click.option("-m", "--model", metavar="NAME|DIR", help="A shipped model or a directory [by the language of the text].")
+@click.option(
+    "-m",
+    "--model",
+    metavar="NAME|DIR",
+    callback=tell_namesake,
+    help="A shipped model or a directory [by the language of the text].",
+)
 @click.option(
     "--to", type=click.Choice(OUTPUTS), help="Output [a terminal: tree; a file: by its name; else discbracket]."
 )

@@ -35,6 +35,12 @@ def find_model(model: str | Path) -> Path:
     return directory
 
 
+def has_namesake(model: str) -> bool:
+    """Whether a directory with a model has the name of a shipped one, which prevails over it."""
+    directory = model_directory(model)
+    return model in shipped_models() and (directory / _CONFIG).is_file() and directory.resolve() != _SHIPPED / model
+
+
 def advice() -> str:
     """What a model can be, for messages."""
     names = shipped_models()
