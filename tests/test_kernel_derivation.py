@@ -56,7 +56,7 @@ def test_greedy_derivations_are_those_of_the_loop(batch):
     tokens, lengths, _ = batch
     ours, table = derivation.derive(scorers(), tokens, lengths)
     states = scorers().label_hidden_states(_label_inputs(scorers(), table, ours.focus))
-    machine, policy = Lockstep(lengths, tokens.shape[1]), ScoringPolicy(FoldedScorers.of(scorers()), tokens)
+    machine, policy = Lockstep(lengths, tokens.shape[1]), ScoringPolicy(FoldedScorers.of(scorers()), tokens, lengths)
     theirs = run(machine, policy)
     expected = policy.finish(machine)
     for b, length in enumerate(LENGTHS):
@@ -95,7 +95,7 @@ def test_many_items_and_many_constituents(complete):
     assert gold.member.shape[-1] > 1
     ours, _ = derivation.derive(eager, tokens, lengths, gold, complete=complete)
     machine = Lockstep(lengths, length)
-    policy = ScoringPolicy(FoldedScorers.of(eager), tokens)
+    policy = ScoringPolicy(FoldedScorers.of(eager), tokens, lengths)
     theirs = run_with_oracle(machine, LockstepOracle(gold, machine), policy, complete=complete)
     assert (theirs.entered >= 0).sum(-1).max() > 32
     assert_equal(ours, theirs, [length])
@@ -107,7 +107,7 @@ def test_the_oracle_says_what_it_says_in_the_loop(batch, options, stay):
     tokens, lengths, gold = batch
     ours, _ = derivation.derive(scorers(), tokens, lengths, gold, stay=stay, **options)
     machine = Lockstep(lengths, tokens.shape[1])
-    policy = ScoringPolicy(FoldedScorers.of(scorers()), tokens)
+    policy = ScoringPolicy(FoldedScorers.of(scorers()), tokens, lengths)
     assert_equal(ours, run_with_oracle(machine, LockstepOracle(gold, machine), policy, stay=stay, **options), LENGTHS)
 
 
@@ -126,7 +126,7 @@ def test_samples_follow_the_softmax():
 
     gentle = scorers()
     gentle.pair_output.weight.mul_(0.3)
-    run(Lockstep(lengths[:1], 3), Watching(FoldedScorers.of(gentle), tokens[:1]))
+    run(Lockstep(lengths[:1], 3), Watching(FoldedScorers.of(gentle), tokens[:1], lengths[:1]))
     trace, _ = derivation.derive(gentle, tokens, lengths, sample=True)
     # The second SHIFT is forced; the step after it has a choice between combining with token 0 and shifting token 2.
     share = (trace.action[:, 2] == 0).double().mean().item()

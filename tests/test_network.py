@@ -63,7 +63,7 @@ def test_the_policy_scores_what_training_scores(network, seed):
     pairs, foci = factored_inputs(scorers, scorers.with_nil(tokens), decisions)
     expected = scorers.pair_scores(pairs)
     machine, *_ = batch_oracle_again(seed)
-    policy = WatchedPolicy(FoldedScorers.of(scorers), tokens)
+    policy = WatchedPolicy(FoldedScorers.of(scorers), tokens, machine.length)
     found = {}
     rows = {}
     steps = trace.action.shape[1]

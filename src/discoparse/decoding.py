@@ -79,22 +79,22 @@ class _FirstLayers:
     """
 
     def __init__(self, rows: Tensor, scorers: FoldedScorers, columns: slice) -> None:
-        self.rows = rows  # [B N, D] tokens
-        ends = scorers.ends[:, columns]
-        self.table = F.linear(rows, ends.flatten(0, 1)).view(2 * len(rows), -1)  # [B N x 2, columns]
+        self.rows = rows  # [M, D] tokens
+        ends, bias = scorers.ends[:, columns], scorers.bias[columns]
+        bias = torch.cat([bias, torch.zeros_like(bias)])  # every set has one left end
+        self.table = F.linear(rows, ends.flatten(0, 1), bias).view(2 * len(rows), -1)  # [M x 2, columns]
         self.gap = scorers.gap[columns]
-        self.bias = scorers.bias[columns]
         self.nil_gap = scorers.nil_gap[columns]
 
-    def singletons(self) -> Tensor:
-        """Of the tokens themselves: [B N, columns]."""
-        return self.table.view(len(self.rows), 2, -1).sum(1)
+    def singletons(self, columns: int) -> Tensor:
+        """Of the tokens themselves, the first columns alone: [M, columns]."""
+        return self.table.view(len(self.rows), 2, -1)[:, :, :columns].sum(1)
 
     def __call__(self, positions: Tensor, gapped: Tensor) -> Tensor:
         """Of sets at rows [S, 4]; `gapped` has the numbers of those with a gap. [S, columns]."""
         ends = 2 * positions[:, :2]
         ends[:, 1] += 1
-        sums = F.embedding_bag(ends, self.table, mode="sum") + self.bias  # on a processor thrice as fast as indexing
+        sums = F.embedding_bag(ends, self.table, mode="sum")  # on a processor thrice as fast as indexing
         if len(gapped):
             gap = look_up(self.rows, positions[gapped, 2:]).flatten(1)  # [G, 2D]
             sums.index_add_(0, gapped, F.linear(gap, self.gap) - self.nil_gap)
@@ -109,24 +109,27 @@ class ScoringPolicy:
     is for what the kernel cannot take.
     """
 
-    def __init__(self, scorers: FoldedScorers, tokens: Tensor, sample: bool = False) -> None:
+    def __init__(self, scorers: FoldedScorers, tokens: Tensor, lengths: Tensor, sample: bool = False) -> None:
         batch, width, _ = tokens.shape
         self.scorers = scorers
         self.sample = sample
-        self.tokens = tokens.flatten(0, 1)  # [B N, D]
-        self.base = (torch.arange(batch, device=tokens.device) * width)[:, None]  # [B, 1] first row of a sentence
+        inside = torch.arange(width, device=tokens.device) < lengths[:, None]
+        (slots,) = torch.nonzero(inside.flatten(), as_tuple=True)  # [M] all but padding
+        self.tokens = look_up(tokens.flatten(0, 1), slots)  # [M, D]
+        self.first = (lengths.cumsum(0) - lengths)[:, None]  # [B, 1] a sentence's first row among these
+        self.first_slot = torch.arange(batch, device=tokens.device) * width  # [B]
         self.hidden = len(scorers.pair_output)
         self.pairs = _FirstLayers(self.tokens, scorers, slice(0, 2 * self.hidden))
         # The slot of the next token stands for SHIFT and holds the singleton that it would make. Foci have rows of
         # their own behind all items, so that one look-up adds both parts of a pair.
-        singletons = self.pairs.singletons()[:, : self.hidden] + self.pairs.bias[: self.hidden]
-        self.parts = torch.cat([singletons, singletons.new_empty(batch, self.hidden)])  # [B N + B, H]
+        self.parts = tokens.new_zeros(batch * width + batch, self.hidden)  # [B N + B, H]
+        self.parts.index_copy_(0, slots, self.pairs.singletons(self.hidden))
         self.foci: list[Tensor] = []  # [B, 4] positions of each focus so far
 
     def __call__(self, machine: Lockstep, legal: Tensor) -> Tensor:
         self.foci.append(machine.focus)
         (gapped,) = torch.nonzero(machine.focus[:, 2] < machine.width, as_tuple=True)
-        item, focus = self.pairs(self.base + machine.focus, gapped).split(self.hidden, 1)
+        item, focus = self.pairs(self.first + machine.focus, gapped).split(self.hidden, 1)
         scores = self.scores(focus, legal)
         if self.sample:  # Gumbel's trick: the maximum of scores with this noise is a sample from their softmax
             scores = scores - torch.empty_like(scores).exponential_().log()
@@ -135,7 +138,7 @@ class ScoringPolicy:
 
     def remember(self, machine: Lockstep, item: Tensor) -> None:
         """Put the focus [B, H] in its slot: it is found there if it goes to the memory; if not, nobody looks."""
-        self.parts.index_copy_(0, self.base[:, 0] + machine.left, item)
+        self.parts.index_copy_(0, self.first_slot + machine.left, item)
 
     def scores(self, focus: Tensor, legal: Tensor) -> Tensor:
         """FF_s of every legal action, minus infinity elsewhere: [B, H], [B, N] -> [B, N]."""
@@ -152,7 +155,7 @@ class ScoringPolicy:
         focus = torch.stack([*self.foci, machine.focus], 1)  # [B, T, 4]
         labels = _FirstLayers(self.tokens, self.scorers, slice(2 * self.hidden, None))
         (gapped,) = torch.nonzero(focus[:, :, 2].flatten() < machine.width, as_tuple=True)
-        first = labels((self.base[:, :, None] + focus).flatten(0, 1), gapped)
+        first = labels((self.first[:, :, None] + focus).flatten(0, 1), gapped)
         return self.scorers.label_hidden_states(first).view(*focus.shape[:2], -1)
 
 
@@ -205,7 +208,7 @@ def structural_pass(
         trace, table = kernel.derive(scorers, tokens, lengths)
         return trace.action, scorers.label_hidden_states(_label_inputs(scorers, table, trace.focus))
     machine = Lockstep(lengths, tokens.shape[1])
-    policy = ScoringPolicy(folded or FoldedScorers.of(scorers), tokens)
+    policy = ScoringPolicy(folded or FoldedScorers.of(scorers), tokens, lengths)
     return run(machine, policy), policy.finish(machine)
 
 
@@ -241,7 +244,7 @@ def explore(
         return trace
     machine = Lockstep(lengths, tokens.shape[1])
     oracle = LockstepOracle(gold, machine)
-    policy = ScoringPolicy(FoldedScorers.of(scorers), tokens, sample=True)
+    policy = ScoringPolicy(FoldedScorers.of(scorers), tokens, lengths, sample=True)
     return run_with_oracle(machine, oracle, policy, complete=complete, single=single, stay=stay)
 
 
