@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from discoparse import benchmark
 from discoparse.cli import cli
 from discoparse.parser import Chains, Parser
 from discoparse.training.recipe import RECIPES
+from discoparse.tree import Tree
 from discoparse.treebank import write_trees
 
 SMALL = [
@@ -65,6 +67,60 @@ def test_yields_are_those_of_the_trees(parser: Parser) -> None:
         assert {mask for _, mask in yields} == set(tree.masks().values())
 
 
+def scripted(monkeypatch: pytest.MonkeyPatch, seconds: list[float]) -> None:
+    """Let calls take so long, whatever they do."""
+    script = iter(seconds)
+
+    def timed(function: Callable[[], object], device: torch.device) -> float:
+        function()
+        return next(script)
+
+    monkeypatch.setattr(benchmark, "timed", timed)
+
+
+def test_rates_are_medians_after_a_warm_up(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Encoder, yields and trees in turn; the first turn does not count, and word forms are new in every turn."""
+    cleared: list[bool] = []
+    really = parser.clear_cache
+    monkeypatch.setattr(parser, "clear_cache", lambda: (cleared.append(True), really()))
+    scripted(monkeypatch, [100, 100, 100, 1, 2, 4, 1, 2, 4, 10, 20, 40])
+    sentences = [tree.words for tree in benchmark.own_trees(20)]
+    tokens = sum(map(len, sentences))
+    figures = benchmark.measure_parsing(parser, sentences, 3)
+    assert len(cleared) == 12
+    assert figures == {
+        "sentences": 20,
+        "tokens": tokens,
+        "repeats": 3,
+        "seconds": 4,
+        "sentences_per_second": 5,
+        "tokens_per_second": tokens / 4,
+        "yields_sentences_per_second": 10,
+        "yields_tokens_per_second": tokens / 2,
+        "encoder_seconds": 1,
+        "times_encoder": 4,
+        "yields_times_encoder": 2,
+    }
+
+
+def test_latency_is_that_of_single_sentences(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In milliseconds: the median, and what 95 of 100 stay below; sentences of 20 tokens, one at a time."""
+    given: list[int] = []
+    really = parser.parse_tokens
+
+    def watched(sentences: list[list[str]]) -> list[Tree]:
+        given.append(len(sentences))
+        assert {len(words) for words in sentences} == {20}
+        return really(sentences)
+
+    monkeypatch.setattr(parser, "parse_tokens", watched)
+    scripted(monkeypatch, [k / 1000 for k in range(1, 101)])
+    figures = benchmark.measure_latency(parser, [tree.words for tree in benchmark.own_trees(40)], 100)
+    assert given == [1] * 101, "one for the warm-up"
+    assert figures["median_ms"] == pytest.approx(50.5)
+    assert figures["p95_ms"] == pytest.approx(95.05)
+
+
 def test_training_steps_go_on_over_epochs() -> None:
     """A small treebank is trained on again and again, and every sentence is counted once an epoch."""
     trees = benchmark.own_trees(10)
@@ -91,7 +147,9 @@ def test_command_line(tmp_path: Path, treebank: bool) -> None:
     assert parsing["sentences"] == (50 if treebank else figures["trees"])
     assert parsing["tokens_per_second"] == pytest.approx(parsing["tokens"] / parsing["seconds"])
     assert parsing["times_encoder"] == pytest.approx(parsing["seconds"] / parsing["encoder_seconds"])
-    assert training["sentences_per_second"] > 0
+    assert training["sentences_per_second"] * training["seconds"] > training["batches"], "sentences, not batches"
+    length = training["tokens_per_second"] / training["sentences_per_second"]
+    assert length == pytest.approx(figures["tokens"] / figures["trees"], rel=0.5)
     assert figures["latency"]["p95_ms"] >= figures["latency"]["median_ms"] > 0
     assert figures["memory"]["peak_bytes"] > 50 << 20
     assert figures["environment"]["torch"] == torch.__version__

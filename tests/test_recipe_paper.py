@@ -83,10 +83,10 @@ def test_averaged_sgd_averages_all_iterates():
     network = OneVector(5)
     optimisation = Optimisation(network, Recipe(warmup_steps=1), 10)
     iterates = []
-    for _ in range(40):
+    for _ in range(1500):  # long enough to tell the mean from a moving average
         optimisation.update((network.used * torch.randn(5)).sum() * 10)
         iterates.append(network.used.detach().clone())
-    torch.testing.assert_close(optimisation.averaged()["used"], torch.stack(iterates).mean(0))
+    torch.testing.assert_close(optimisation.averaged()["used"], torch.stack(iterates).mean(0), rtol=1e-4, atol=1e-5)
     assert not torch.equal(optimisation.averaged()["used"], network.used)
 
 
@@ -118,25 +118,29 @@ def test_warm_up_is_linear_from_0_to_the_rate_of_step_1000():
 
 
 def test_steps_for_tagging_and_parsing_alternate():
-    """Each sentence makes an update by its tags alone, then one by its actions alone; each sums its losses."""
+    """Each sentence makes an update by its tags alone, then one by its actions alone; each sums its losses.
+
+    The tagger stands on the first layer, the parser on the second.
+    """
     trainer = paper_trainer(**QUIET)
-    seen: list[tuple[bool, bool, float]] = []
+    seen: list[tuple[bool, bool, bool, float]] = []
     update = trainer.optimisation.update
 
     def watch(loss: Tensor) -> None:
         network = trainer.network
-        wanted = [network.tagger.weight, network.scorers.label_output.weight]
-        tagger, labels = torch.autograd.grad(loss, wanted, retain_graph=True, allow_unused=True)
-        seen.append((tagger is not None, labels is not None, loss.item()))
+        second = network.encoder.layers[1].forward_lstm.weight_hh_l0
+        wanted = [network.tagger.weight, second, network.scorers.label_output.weight]
+        gradients = torch.autograd.grad(loss, wanted, retain_graph=True, allow_unused=True)
+        seen.append((*(gradient is not None for gradient in gradients), loss.item()))
         update(loss)
 
     trainer.optimisation.update = watch  # type: ignore[method-assign]
     trainer.start_epoch()
     losses = list(trainer.steps())
-    assert [kinds[:2] for kinds in seen] == [(True, False), (False, True)] * len(trainer.corpus)
+    assert [kinds[:3] for kinds in seen] == [(True, False, False), (False, True, True)] * len(trainer.corpus)
     for loss, (tagging, parsing) in zip(losses, zip(seen[::2], seen[1::2], strict=True), strict=True):
-        assert tagging[2] == pytest.approx(loss["tag"].item())
-        assert parsing[2] == pytest.approx((loss["structure"] + loss["label"]).item(), rel=1e-5)
+        assert tagging[3] == pytest.approx(loss["tag"].item())
+        assert parsing[3] == pytest.approx((loss["structure"] + loss["label"]).item(), rel=1e-5)
     assert trainer.optimisation.step == 2 * len(trainer.corpus)
 
 
@@ -219,7 +223,7 @@ def test_gradient_noise(step):
 
 def test_unk_replaces_the_rare_two_thirds_with_probability_03():
     """Word types of the least frequent two thirds give way to UNK in 30 % of their occurrences, others never."""
-    words = [f"w{k:02}" for k in range(30)]  # w00 occurs 31 times, w29 twice
+    words = [f"w{29 - k:02}" for k in range(30)]  # w29 occurs 31 times, w00 twice
     trees = [
         Tree.from_constituents([Token(word, "X") for word in words[:upto]], [("S", range(upto))])
         for upto in range(1, 31)
@@ -229,7 +233,9 @@ def test_unk_replaces_the_rare_two_thirds_with_probability_03():
     vocabulary = trainer.vocabulary
     rare = {vocabulary.word_id(word) for word in words[10:]}
     assert vocabulary.rare == min(rare)
-    seen, replaced = Counter(), Counter()
+    half = Trainer(tiny_recipe("paper", unk_share=0.5), trees, CPU, seed=1).vocabulary
+    assert half.rare == min(half.word_id(word) for word in words[15:])
+    seen, replaced, together = Counter(), Counter(), set()
 
     def look(module: nn.Module, arguments: tuple[Inputs]) -> None:
         for row in arguments[0].words.tolist():
@@ -238,14 +244,34 @@ def test_unk_replaces_the_rare_two_thirds_with_probability_03():
                 assert found in (expected, UNKNOWN)
                 seen[expected] += 1
                 replaced[expected] += found == UNKNOWN
+            together.add(row.count(UNKNOWN))
 
     trainer.network.encoder.register_forward_pre_hook(look)
     for _ in range(3):
         trainer._encode(np.array([29] * 100), torch.tensor([29] * 100))
     assert {word for word in replaced if replaced[word]} == rare
+    assert len(together) > 4, "each occurrence has a draw of its own"
     total = sum(seen[word] for word in rare)
     share = sum(replaced[word] for word in rare) / total
     assert share == pytest.approx(0.3, abs=4 * math.sqrt(0.21 / total))
+
+
+def test_unk_is_for_both_steps_and_not_for_exploration():
+    """With probability 1, every rare word is gone in the tagging step and in the parsing step."""
+    trainer = paper_trainer(unk_probability=1.0, exploration=1.0)
+    seen: list[Tensor] = []
+    trainer.network.encoder.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].words))
+    trainer.start_epoch()
+    assert seen, "explored"
+    assert any((words >= trainer.vocabulary.rare).any() for words in seen)
+    assert not any((words == UNKNOWN).any() for words in seen)
+    seen.clear()
+    for _ in trainer.steps():
+        pass
+    assert len(seen) == 2 * len(trainer.corpus)
+    assert not any((words >= trainer.vocabulary.rare).any() for words in seen)
+    for kind in (seen[::2], seen[1::2]):
+        assert any((words == UNKNOWN).any() for words in kind)
 
 
 def test_dropout_before_the_tagger_and_the_scorers():
@@ -266,6 +292,24 @@ def test_dropout_before_the_tagger_and_the_scorers():
         dropped = rows == 0
         assert dropped.float().mean().item() == pytest.approx(probability, abs=0.05), name
         assert len({tuple(row.tolist()) for row in dropped}) == len(rows), name  # no two masks alike
+    # Nor are those of an item, or of a focus, alike in two predictions.
+    half = inputs["pair"].shape[1] // 2
+    parts = (inputs["pair"][:, :half], inputs["pair"][:, half:], inputs["label"])
+    masks = [tuple(row.tolist()) for part in parts for row in part == 0]
+    assert len(set(masks)) == len(masks)
+
+
+def test_what_dropout_leaves_is_scaled_up():
+    """By 1 / (1 - p), so that nothing needs to be scaled when parsing."""
+    network = paper_trainer().network.train()
+    size = 2 * SIZES["hidden"]
+    inputs: list[Tensor] = []
+    for layer in (network.tagger, network.scorers.pair_input, network.scorers.label_input):
+        layer.register_forward_pre_hook(lambda _, x: inputs.append(x[0].detach()))
+    network.tag_scores(torch.ones(1, 40, size))
+    network.scorers.pair_first(torch.ones(40, 4 * size), torch.ones(40, 4 * size))
+    network.scorers.label_first(torch.ones(40, 4 * size))
+    assert [sorted(x.unique().tolist()) for x in inputs] == [[0, 2], [0, 1.25], [0, 1.25]]
 
 
 def test_two_predictions_of_one_pair_get_different_masks():
@@ -318,10 +362,22 @@ def test_the_static_oracle_explores_nothing():
     assert trainer.decisions is trainer.static
 
 
+def test_explored_decisions_have_one_best_action():
+    """Section 3.5 takes one of the oracle's actions, in explored derivations as in others."""
+    trainer = paper_trainer(40, exploration=1.0)
+    trainer.start_epoch()
+    assert len(trainer.explored) == 40
+    for k in range(40):
+        n = int(trainer.corpus.lengths[k])
+        decisions = trainer.decisions.batch(np.array([k]), torch.tensor([k]), n)
+        best = torch.zeros(2 * n - 1).index_add(0, decisions.pair_focus, decisions.pair_optimal.float())
+        assert best.tolist() == [1.0] * (2 * n - 2) + [0.0]
+
+
 def test_exploration_samples_from_the_softmax_of_the_current_parameters():
-    """Not from the averaged ones, not the best action, and without dropout."""
+    """Not from the averaged ones, not the best action, and without dropout; of two actions, and of three."""
     count = 3000
-    sentence = Tree.from_constituents([Token(word, "X") for word in "abc"], [("S", {0, 1, 2}), ("A", {0, 1})])
+    sentence = Tree.from_constituents([Token(word, "X") for word in "abcd"], [("S", {0, 1, 2, 3}), ("A", {0, 1})])
     recipe = tiny_recipe("paper", exploration=1.0, dropout_scorer=0.6)
     trainer = Trainer(recipe, [sentence] * count, CPU, seed=1)
     network, scorers = trainer.network, trainer.network.scorers
@@ -331,20 +387,30 @@ def test_exploration_samples_from_the_softmax_of_the_current_parameters():
         for average in trainer.optimisation.average:
             average.add_(torch.randn_like(average))
     trainer.start_epoch()
+    derivations = [foci[:, :2].tolist() for foci, _ in trainer.explored.values()]
+    assert len(derivations) == count
     # After two shifts the focus is {b}, the memory {{a}}: combine with {a}, or shift c.
-    combined = [tuple(foci[2, :2].tolist()) == (0, 1) for foci, _ in trainer.explored.values()]
-    assert len(combined) == count
+    second = Counter(tuple(ends[2]) for ends in derivations)
+    # After three it is {c}, the memory {{a}, {b}}: combine with {a}, with {b}, or shift d.
+    third = Counter(tuple(ends[3]) for ends in derivations if ends[2] == [2, 2])
 
     network.eval()
     with torch.no_grad():
         index = torch.tensor([0])
-        _, tokens = network.encoder(trainer.corpus.inputs(np.array([0]), index, 3))
-        sets = torch.tensor([[0, 0, 3, 3], [2, 2, 3, 3], [1, 1, 3, 3]])  # {a}, {c}, {b}
-        a, c, b = scorers.represent(scorers.with_nil(tokens), sets)
-        pairs = scorers.pair_first(torch.stack([a, c]), torch.stack([b, b]))
-        expected = scorers.pair_scores(pairs).softmax(0)[0].item()
-    assert 0.02 < expected < 0.98
-    assert abs(expected - 0.5) > 0.05
-    deviation = math.sqrt(expected * (1 - expected) / count)
-    assert np.mean(combined) == pytest.approx(expected, abs=4 * deviation)
+        _, tokens = network.encoder(trainer.corpus.inputs(np.array([0]), index, 4))
+        a, b, c, d = scorers.represent(scorers.with_nil(tokens), torch.tensor([[k, k, 4, 4] for k in range(4)]))
+        for focus, items, ends, found in (
+            (b, (a, c), ((0, 1), (2, 2)), second),
+            (c, (a, b, d), ((0, 2), (1, 2), (3, 3)), third),
+        ):
+            pairs = scorers.pair_first(torch.stack(items), focus.expand(len(items), -1))
+            chances = scorers.pair_scores(pairs).softmax(0).tolist()
+            assert set(found) <= set(ends)
+            total = sum(found.values())
+            assert max(chances) > 1.1 / len(chances), "not even"
+            assert total > 300
+            for chance, end in zip(chances, ends, strict=True):
+                assert 0.02 < chance < 0.98
+                deviation = math.sqrt(chance * (1 - chance) / total)
+                assert found[end] / total == pytest.approx(chance, abs=4 * deviation)
     assert network.train().training

@@ -59,6 +59,7 @@ def test_a_tiny_model_fits_its_training_data_and_parses(tmp_path, capsys):
     }
     options = [f"--set={name}={value}" for name, value in settings.items()]
     options += ["--epochs=80", "--threads=1", "--device=cpu", "--language=en", "--name=tiny", "--licence=MIT"]
+    options += ["--seed=3"]
     output = tmp_path / "out"
     assert run("train", "--train", path, "--dev", path, "--output", output, *options, "--json") == 0
     shown = capsys.readouterr()
@@ -74,6 +75,7 @@ def test_a_tiny_model_fits_its_training_data_and_parses(tmp_path, capsys):
     info = read_info(output)
     assert (info.name, info.language, info.licence) == ("tiny", "en", "MIT")
     assert info.recipe["hidden"] == 48
+    assert info.training["seed"] == info.metrics["seed"] == 3
     assert info.metrics["dev"]["f1"] == 100
     log = [json.loads(line) for line in (output / "log.jsonl").read_text().splitlines()]
     assert [record["epoch"] for record in log if record["type"] == "epoch"] == list(range(1, 81))

@@ -9,12 +9,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
 from tiny_models import tiny_recipe, toy_treebank
 
 from discoparse.errors import DiscoparseError, UsageError
+from discoparse.evaluation import evaluate
 from discoparse.model import load_model
 from discoparse.model_info import ModelInfo, read_info
 from discoparse.storage import pack, unpack
@@ -212,6 +214,8 @@ def test_other_settings_cannot_be_resumed(tmp_path):
         run(tmp_path / "out", small("fast", epochs=1), resume=True, seed=7)
     with pytest.raises(UsageError, match="training treebank is another"):
         train(small("fast", epochs=1), TRAIN[1:], DEV, tmp_path / "out", resume=True)
+    with pytest.raises(UsageError, match="development treebank is another"):
+        train(small("fast", epochs=1), TRAIN, DEV[1:], tmp_path / "out", resume=True)
     with pytest.raises(UsageError, match="--resume"):
         run(tmp_path / "out", small("fast", epochs=1))
     assert (tmp_path / "out" / "latest" / "state.safetensors").read_bytes() == before
@@ -316,6 +320,53 @@ def test_exploration_starts_after_its_share_of_the_training(whole_batches):
     assert not trainer._explores()
     trainer.optimisation.time_used = 0.5
     assert trainer._explores()
+
+
+def test_exploring_a_batch_leaves_dropout_on():
+    """The derivation is sampled without it, what is learnt from the derivation has it."""
+    recipe = small("fast", exploration=1.0, exploration_start=0.0)
+    trainer = Trainer(recipe, TRAIN, torch.device("cpu"), seed=1)
+    trainer.start_epoch()
+    next(trainer.steps())
+    assert all(module.training for module in trainer.network.modules())
+
+
+def test_padding_has_no_tags_to_learn():
+    """The loss of a batch is the sum of those of its sentences."""
+    trainer = Trainer(small("fast", unk_probability=0.0), TRAIN, torch.device("cpu"), seed=1)
+    trainer.network.eval()
+    lengths = trainer.corpus.lengths
+    pair = [int(lengths.argmin()), int(lengths.argmax())]
+    assert lengths[pair[0]] < lengths[pair[1]]
+
+    def loss(chosen: list[int]) -> torch.Tensor:
+        index = torch.tensor(chosen)
+        first, _ = trainer._encode(np.array(chosen), index)
+        return trainer._tagging_loss(first, index)
+
+    torch.testing.assert_close(loss(pair), loss(pair[:1]) + loss(pair[1:]))
+
+
+def test_the_figures_of_an_evaluation_are_those_of_the_evaluator(tmp_path):
+    """Under their names, in the log and in the model, for a parser that is neither perfect nor hopeless."""
+    recipe = small("fast", epochs=20, evaluate_every=20, learning_rate=0.01)
+    run(tmp_path / "out", recipe)
+    predicted = load_model(tmp_path / "out").parse_tokens([tree.words for tree in DEV])
+    scores = evaluate(DEV, predicted).all
+    expected = {
+        "f1": scores.f1,
+        "precision": scores.precision,
+        "recall": scores.recall,
+        "disc_f1": scores.disc.f1 or 0.0,
+        "pos": scores.pos_accuracy,
+        "exact_match": scores.exact_match,
+        "sentences": len(DEV),
+    }
+    assert len({scores.f1, scores.precision, scores.recall, expected["disc_f1"]}) == 4, "or a mix-up would go unseen"
+    assert len({scores.f1, scores.pos_accuracy, scores.exact_match}) == 3
+    (logged,) = (record for record in records(tmp_path / "out") if record["type"] == "evaluation")
+    for found in (logged, read_info(tmp_path / "out").metrics["dev"]):
+        assert {name: found[name] for name in expected} == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", ["paper", "fast"])

@@ -292,7 +292,11 @@ def label_codes(scorers: Scorers, states: Tensor, final: Tensor) -> tuple[Tensor
 
 
 def longest_chain(labels: int) -> int:
-    """How many nodes of one yield the labeller may stack: treebanks have at most five or six."""
+    """How many nodes of one yield the labeller may stack: treebanks have at most five or six.
+
+    >>> longest_chain(30), longest_chain(2**20)  # a chain's code must fit into 64 bits
+    (6, 3)
+    """
     return min(6, int(62 / math.log2(labels + 1)))
 
 
