@@ -379,7 +379,7 @@ def test_exploration_samples_from_the_softmax_of_the_current_parameters():
     count = 3000
     sentence = Tree.from_constituents([Token(word, "X") for word in "abcd"], [("S", {0, 1, 2, 3}), ("A", {0, 1})])
     recipe = tiny_recipe("paper", exploration=1.0, dropout_scorer=0.6)
-    trainer = Trainer(recipe, [sentence] * count, CPU, seed=1)
+    trainer = Trainer(recipe, [sentence] * count, CPU, seed=13)  # by which chances are uneven
     network, scorers = trainer.network, trainer.network.scorers
     with torch.no_grad():
         scorers.pair_input.weight.mul_(20)  # away from chances that are even
@@ -407,7 +407,7 @@ def test_exploration_samples_from_the_softmax_of_the_current_parameters():
             chances = scorers.pair_scores(pairs).softmax(0).tolist()
             assert set(found) <= set(ends)
             total = sum(found.values())
-            assert max(chances) > 1.1 / len(chances), "not even"
+            assert min(chances) < 0.13, "noise of another shape would show"
             assert total > 300
             for chance, end in zip(chances, ends, strict=True):
                 assert 0.02 < chance < 0.98
