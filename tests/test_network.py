@@ -96,8 +96,8 @@ def batch_oracle_again(seed: int):
     return batch_oracle([random_gold(chance, n) for n in lengths], lengths)
 
 
-def test_sets_with_at_most_one_gap_have_distinct_representations():
-    """Section 3.2: (min, max, first gap token, last gap token) tells such sets apart."""
+def test_sets_with_at_most_one_gap_have_distinct_representations(network):
+    """Section 3.2: (min, max, first gap token, last gap token) tells such sets apart, and so does r(s)."""
     seen = {}
     for size in range(1, 7):
         for s in combinations(range(6), size):
@@ -106,6 +106,9 @@ def test_sets_with_at_most_one_gap_have_distinct_representations():
                 continue
             key = (s[0], s[-1], *([gap[0], gap[-1]] if gap else [None, None]))
             assert seen.setdefault(key, s) == s
+    rows = network.scorers.with_nil(torch.randn(1, 6, 16))  # nil is row 6
+    positions = torch.tensor([[6 if position is None else position for position in key] for key in seen])
+    assert len(network.scorers.represent(rows, positions).unique(dim=0)) == len(seen)
 
 
 def test_padding_and_neighbours_do_not_change_a_sentence(network):

@@ -15,11 +15,14 @@ import torch
 from tiny_models import SIZES, tiny_recipe, toy_treebank
 from torch import Tensor, nn
 
+from discoparse.constituents import tree_constituents
 from discoparse.network import Inputs
 from discoparse.objective import Decisions, plain_inputs
+from discoparse.oracle import static_derivation
 from discoparse.training.loop import Trainer
 from discoparse.training.optimisation import Optimisation, learning_rate, noise_deviation
 from discoparse.training.recipe import RECIPES, Recipe
+from discoparse.transition import Combine, Configuration, Shift
 from discoparse.tree import Token, Tree
 from discoparse.vocabulary import UNKNOWN
 
@@ -88,6 +91,20 @@ def test_averaged_sgd_averages_all_iterates():
         iterates.append(network.used.detach().clone())
     torch.testing.assert_close(optimisation.averaged()["used"], torch.stack(iterates).mean(0), rtol=1e-4, atol=1e-5)
     assert not torch.equal(optimisation.averaged()["used"], network.used)
+
+
+def test_the_average_does_not_stall():
+    """Late in a long training a step still moves the mean by its share."""
+    network = OneVector(1)
+    optimisation = Optimisation(network, PAPER.replace(gradient_noise=0.0), 10)
+    optimisation.step = 20_000_000
+    optimisation.average[0].fill_(1.0)
+    with torch.no_grad():
+        network.used.fill_(1.5)
+    for _ in range(1000):
+        optimisation.update((network.used * 0.0).sum())
+    expected = 1.0 + 0.5 * 1000 / 20_001_000
+    assert optimisation.average[0].item() == pytest.approx(expected, abs=1e-8)
 
 
 def test_the_update_is_that_of_plain_sgd_at_the_rate_of_the_step():
@@ -353,6 +370,30 @@ def test_each_sentence_is_explored_with_probability_015_before_an_epoch():
     steps = trainer.steps()
     for _ in range(20):
         next(steps)
+
+
+def test_seeds_differ_in_parameters_and_in_what_is_explored():
+    """And not in the order of sentences alone."""
+    trainers = [Trainer(tiny_recipe("paper"), toy_treebank(200, 1), CPU, seed=seed) for seed in (1, 2)]
+    one, other = (trainer.network.encoder.word_embedding.weight for trainer in trainers)
+    assert not torch.equal(one, other)
+    for trainer in trainers:
+        trainer.start_epoch()
+    assert trainers[0].explored.keys() != trainers[1].explored.keys()
+
+
+def test_what_is_not_explored_follows_the_static_derivation():
+    """Section 2.2.1: combine as soon as possible. Foci are as in the oracle that is read beside the paper."""
+    trees = toy_treebank(40, 1)
+    trainer = Trainer(tiny_recipe("paper"), trees, CPU, seed=1)
+    for tree, (foci, _) in zip(trees, trainer.static.rows, strict=True):
+        configuration = Configuration.initial(len(tree))
+        expected = []
+        for action in static_derivation(tree_constituents(tree)):
+            configuration = configuration.apply(action)
+            if isinstance(action, Shift | Combine):
+                expected.append((min(configuration.focus), max(configuration.focus)))
+        assert [tuple(ends) for ends in foci[:, :2].tolist()] == expected
 
 
 def test_the_static_oracle_explores_nothing():

@@ -208,3 +208,5 @@ def test_interrupting_the_command_and_resuming_it(tmp_path, treebank):
     done = subprocess.run([*command, "--resume", "--minutes", "0.05"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert (output / "curves.svg").exists()  # drawn when all is done
+    epochs = [record for record in map(json.loads, (output / "log.jsonl").open()) if record["type"] == "epoch"]
+    assert len(epochs) < 400, "three seconds are not enough for all"

@@ -214,6 +214,10 @@ def test_other_settings_cannot_be_resumed(tmp_path):
         run(tmp_path / "out", small("fast", epochs=1), resume=True, seed=7)
     with pytest.raises(UsageError, match="training treebank is another"):
         train(small("fast", epochs=1), TRAIN[1:], DEV, tmp_path / "out", resume=True)
+    relabelled = [tree.copy() for tree in TRAIN]
+    relabelled[3].root.children[0].label += "X"
+    with pytest.raises(UsageError, match="training treebank is another"):
+        train(small("fast", epochs=1), relabelled, DEV, tmp_path / "out", resume=True)
     with pytest.raises(UsageError, match="development treebank is another"):
         train(small("fast", epochs=1), TRAIN, DEV[1:], tmp_path / "out", resume=True)
     with pytest.raises(UsageError, match="--resume"):
@@ -222,12 +226,13 @@ def test_other_settings_cannot_be_resumed(tmp_path):
     assert run(tmp_path / "out", small("fast", epochs=1), resume=True).finished  # nothing left to do
 
 
-def test_a_damaged_state_is_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["state.safetensors", "state.json"])
+def test_a_damaged_state_is_refused(tmp_path, monkeypatch, name):
     """Resuming from rubbish would train rubbish."""
     with monkeypatch.context() as patch:
         signal_after(patch, 3)
         run(tmp_path / "out", small("paper"))
-    path = tmp_path / "out" / "latest" / "state.safetensors"
+    path = tmp_path / "out" / "latest" / name
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 4
     path.write_bytes(content)

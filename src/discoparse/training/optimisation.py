@@ -42,7 +42,9 @@ class Optimisation:
         self.step = 0
         self.names = [name for name, _ in network.named_parameters()]
         self.parameters = [parameter for _, parameter in network.named_parameters()]
-        self.average = [parameter.detach().clone() for parameter in self.parameters]
+        # The mean of all steps is kept in double precision: what the millionth adds to it would be lost in single.
+        self.precision = torch.float64 if recipe.optimizer == "asgd" else torch.float32
+        self.average = [parameter.detach().to(self.precision, copy=True) for parameter in self.parameters]
         self.adam: torch.optim.AdamW | None = None
         if recipe.optimizer == "adamw":
             # Decay matrices only: embeddings, biases and the nil vector are left alone.
@@ -83,7 +85,7 @@ class Optimisation:
                         parameter.add_(parameter.grad, alpha=-rate)
             decay = 1 - 1 / self.step  # the mean of all steps (Polyak and Juditsky, 1992)
         with torch.no_grad():
-            torch._foreach_lerp_(self.average, [p.detach() for p in self.parameters], 1 - decay)
+            torch._foreach_lerp_(self.average, [p.detach().to(self.precision) for p in self.parameters], 1 - decay)
 
     def progress(self) -> float:
         """The share of the training that is over, in updates or in time, whichever is more."""
@@ -100,14 +102,14 @@ class Optimisation:
 
     def averaged(self) -> dict[str, Tensor]:
         """The averaged parameters by name."""
-        return dict(zip(self.names, self.average, strict=True))
+        return {name: average.float() for name, average in zip(self.names, self.average, strict=True)}
 
     # -- state, for checkpoints -----------------------------------------------------------------------------------
 
     def tensors(self) -> dict[str, Tensor]:
         """All that the next updates depend on, by name, but for the numbers `step` and `time_used`."""
         found = {f"parameter.{name}": p.detach() for name, p in zip(self.names, self.parameters, strict=True)}
-        found.update({f"average.{name}": tensor for name, tensor in self.averaged().items()})
+        found.update({f"average.{name}": average for name, average in zip(self.names, self.average, strict=True)})
         if self.adam is not None:
             for number, state in self.adam.state_dict()["state"].items():
                 found.update({f"adam.{number}.{key}": value for key, value in state.items()})
