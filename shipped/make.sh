@@ -40,6 +40,7 @@ en)
 is)
     train=(is_icepahc)
     dev=(is_icepahc)
+    # Words seen once made it larger than 10 MB when all parameters were stored in half precision.
     settings=(--seed 1 --set updates=10000 --set min_frequency=2 "${small[@]}")
     ;;
 *)

@@ -8,11 +8,12 @@ import torch
 from hypothesis import given, settings
 from strategies import trees as any_trees
 from test_network import decisions_for
-from tiny_models import toy_treebank
+from tiny_models import tiny_recipe, toy_treebank
 
 from discoparse.corpus import ChainTable, Corpus, DecisionStore
 from discoparse.network import Network, NetworkConfig
 from discoparse.objective import Decisions, factored_inputs, label_loss, structural_loss
+from discoparse.training.loop import Trainer
 from discoparse.vocabulary import Vocabulary
 
 CPU = torch.device("cpu")
@@ -136,3 +137,19 @@ def test_every_kind_of_tree_becomes_a_corpus(tree):
     spelled = chains.spelled(CPU)[decisions.label]
     found = sorted(vocabulary.labels[k - 1][0] for k in spelled.flatten().tolist() if k > 0)
     assert found == sorted(node.label for node in tree.preorder())
+
+
+def test_padding_has_no_tags_to_learn():
+    """The loss of a batch is the sum of those of its sentences."""
+    trainer = Trainer(tiny_recipe("fast", unk_probability=0.0), toy_treebank(12, 1), CPU, seed=1)
+    trainer.network.eval()
+    lengths = trainer.corpus.lengths
+    pair = [int(lengths.argmin()), int(lengths.argmax())]
+    assert lengths[pair[0]] < lengths[pair[1]]
+
+    def loss(chosen: list[int]) -> torch.Tensor:
+        index = torch.tensor(chosen)
+        first, _ = trainer._encode(np.array(chosen), index)
+        return trainer._tagging_loss(first, index)
+
+    torch.testing.assert_close(loss(pair), loss(pair[:1]) + loss(pair[1:]))

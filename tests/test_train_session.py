@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -300,56 +299,6 @@ def test_minutes_end_the_training_with_a_complete_schedule(tmp_path, monkeypatch
     assert max(rates) > 0.9 * recipe.learning_rate
     assert rates[-1] < 0.02 * recipe.learning_rate
     assert rates[len(rates) // 2] == pytest.approx(recipe.learning_rate / 2, rel=0.2)
-
-
-@pytest.mark.parametrize("whole_batches", [True, False])
-def test_exploration_starts_after_its_share_of_the_training(whole_batches):
-    """Counted in updates, or in time where the clock is ahead of them."""
-    recipe = small("fast", epochs=4, exploration=1.0, explore_whole_batches=whole_batches, exploration_start=0.5)
-    trainer = Trainer(recipe, TRAIN, torch.device("cpu"), seed=1)
-    explored: list[int] = []
-    really = trainer._derive
-
-    def derive(*arguments: Any, **options: Any) -> Any:
-        explored.append(trainer.epoch)
-        return really(*arguments, **options)
-
-    trainer._derive = derive  # type: ignore[method-assign]
-    while trainer.epoch < trainer.epochs:
-        trainer.start_epoch()
-        for _ in trainer.steps():
-            pass
-    assert set(explored) == {2, 3}
-
-    trainer = Trainer(recipe, TRAIN, torch.device("cpu"), seed=1)
-    assert not trainer._explores()
-    trainer.optimisation.time_used = 0.5
-    assert trainer._explores()
-
-
-def test_exploring_a_batch_leaves_dropout_on():
-    """The derivation is sampled without it, what is learnt from the derivation has it."""
-    recipe = small("fast", exploration=1.0, exploration_start=0.0)
-    trainer = Trainer(recipe, TRAIN, torch.device("cpu"), seed=1)
-    trainer.start_epoch()
-    next(trainer.steps())
-    assert all(module.training for module in trainer.network.modules())
-
-
-def test_padding_has_no_tags_to_learn():
-    """The loss of a batch is the sum of those of its sentences."""
-    trainer = Trainer(small("fast", unk_probability=0.0), TRAIN, torch.device("cpu"), seed=1)
-    trainer.network.eval()
-    lengths = trainer.corpus.lengths
-    pair = [int(lengths.argmin()), int(lengths.argmax())]
-    assert lengths[pair[0]] < lengths[pair[1]]
-
-    def loss(chosen: list[int]) -> torch.Tensor:
-        index = torch.tensor(chosen)
-        first, _ = trainer._encode(np.array(chosen), index)
-        return trainer._tagging_loss(first, index)
-
-    torch.testing.assert_close(loss(pair), loss(pair[:1]) + loss(pair[1:]))
 
 
 def test_the_figures_of_an_evaluation_are_those_of_the_evaluator(tmp_path):

@@ -11,7 +11,7 @@ import torch
 from discoparse.model import save_model
 from discoparse.model_info import ModelInfo
 from discoparse.network import Network
-from discoparse.training.loop import make_network
+from discoparse.training.loop import Trainer, make_network
 from discoparse.training.recipe import RECIPES, Recipe
 from discoparse.tree import Token, Tree
 from discoparse.treebank import read_trees
@@ -62,3 +62,8 @@ def _toy_sentence(chance: random.Random) -> Tree:
         tokens = [(subject, "N"), ("came", "VI"), ("that", "C"), (verb, "V"), (thing, "N"), (".", "$.")]
         spans = [("S", {0, 1, 2, 3, 4}), ("NP", {0, 2, 3, 4}), ("SBAR", {2, 3, 4}), ("VP", {3, 4}), ("NP", {4})]
     return Tree.from_constituents([Token(word, tag) for word, tag in tokens], spans)
+
+
+def paper_trainer(count: int = 12, **changes: object) -> Trainer:
+    """The `paper` recipe with a small network, about to train on so many sentences."""
+    return Trainer(tiny_recipe("paper", **changes), toy_treebank(count, 1), torch.device("cpu"), seed=1)

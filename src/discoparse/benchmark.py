@@ -220,13 +220,14 @@ def measure_training(
     _wait(device)
     prepared = time.perf_counter() - start
     steps = _training_steps(trainer)
-    warm_up = [(recipe, _WARMUP_STEPS)]
+    warm_up = _WARMUP_STEPS
     if device.type == "cuda":  # explore batches of every length, so that the kernel is compiled for each of them
-        warm_up = [(recipe.replace(exploration=1.0), len(trainer.batches))]
-    # A batch that is not explored makes the oracle's own derivations, once for the whole training.
-    for trainer.recipe, count in [*warm_up, (recipe.replace(exploration=0.0), 1)]:
-        for _ in range(count):
-            next(steps)
+        warm_up = len(trainer.batches)
+        trainer.recipe = recipe.replace(exploration=1.0)
+    for _ in range(warm_up):
+        next(steps)
+    trainer.recipe = recipe.replace(exploration=0.0)
+    next(steps)  # makes the oracle's own derivations, once for the whole training
     trainer.recipe = recipe
     sentences = tokens = batches = 0
     _wait(device)

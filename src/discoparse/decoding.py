@@ -116,7 +116,7 @@ class ScoringPolicy:
         inside = torch.arange(width, device=tokens.device) < lengths[:, None]
         (slots,) = torch.nonzero(inside.flatten(), as_tuple=True)  # [M] all but padding
         self.tokens = look_up(tokens.flatten(0, 1), slots)  # [M, D]
-        self.first = (lengths.cumsum(0) - lengths)[:, None]  # [B, 1] a sentence's first row among these
+        self.first_row = (lengths.cumsum(0) - lengths)[:, None]  # [B, 1] a sentence's first row among these
         self.first_slot = torch.arange(batch, device=tokens.device) * width  # [B]
         self.hidden = len(scorers.pair_output)
         self.pairs = _FirstLayers(self.tokens, scorers, slice(0, 2 * self.hidden))
@@ -129,7 +129,7 @@ class ScoringPolicy:
     def __call__(self, machine: Lockstep, legal: Tensor) -> Tensor:
         self.foci.append(machine.focus)
         (gapped,) = torch.nonzero(machine.focus[:, 2] < machine.width, as_tuple=True)
-        item, focus = self.pairs(self.first + machine.focus, gapped).split(self.hidden, 1)
+        item, focus = self.pairs(self.first_row + machine.focus, gapped).split(self.hidden, 1)
         scores = self.scores(focus, legal)
         if self.sample:  # Gumbel's trick: the maximum of scores with this noise is a sample from their softmax
             scores = scores - torch.empty_like(scores).exponential_().log()
@@ -155,7 +155,7 @@ class ScoringPolicy:
         focus = torch.stack([*self.foci, machine.focus], 1)  # [B, T, 4]
         labels = _FirstLayers(self.tokens, self.scorers, slice(2 * self.hidden, None))
         (gapped,) = torch.nonzero(focus[:, :, 2].flatten() < machine.width, as_tuple=True)
-        first = labels((self.first[:, :, None] + focus).flatten(0, 1), gapped)
+        first = labels((self.first_row[:, :, None] + focus).flatten(0, 1), gapped)
         return self.scorers.label_hidden_states(first).view(*focus.shape[:2], -1)
 
 
