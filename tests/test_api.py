@@ -16,8 +16,8 @@ from strategies import trees
 import discoparse
 from discoparse import Node, Token, Tree
 from discoparse.errors import DiscoparseError, UsageError
-from discoparse.models import shipped_models
-from discoparse.nltk_trees import from_nltk, to_nltk
+from discoparse.parser.finding import installed_models
+from discoparse.treebank.nltk_trees import from_nltk, to_nltk
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
@@ -25,7 +25,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 def test_importing_the_package_does_not_import_torch():
     """Everything that needs no network starts at once."""
     program = (
-        "import sys, discoparse, discoparse.cli, discoparse.models;"
+        "import sys, discoparse, discoparse.cli, discoparse.parser.finding;"
         "discoparse.Tree, discoparse.read_trees, discoparse.evaluate, discoparse.load;"
         "sys.exit('torch' in sys.modules or 'tokenizer' in sys.modules)"
     )
@@ -101,7 +101,7 @@ def test_examples_in_the_documentation_run(page):
     """Those that need a model need the English one."""
     if page == "python.md":
         pytest.importorskip("nltk")
-        if "en" not in shipped_models():
+        if "en" not in installed_models():
             pytest.skip("this installation has no English model")
     failures, examples = doctest.testfile(str(DOCS / page), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert examples

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discoparse.evaluation import evaluate
-    from discoparse.models import load
-    from discoparse.parser import Parser
+    from discoparse.parser.finding import load
+    from discoparse.parser.parser import Parser
     from discoparse.tree import Node, Token, Tree
     from discoparse.treebank import read_trees, write_trees
 
@@ -16,11 +16,11 @@ __all__ = ["Node", "Parser", "Token", "Tree", "evaluate", "load", "read_trees", 
 # Where each public name lives; imported on first use, so that `import discoparse` never waits for PyTorch.
 _HOMES = {
     "Node": "tree",
-    "Parser": "parser",
+    "Parser": "parser.parser",
     "Token": "tree",
     "Tree": "tree",
     "evaluate": "evaluation",
-    "load": "models",
+    "load": "parser.finding",
     "read_trees": "treebank",
     "write_trees": "treebank",
 }

@@ -10,7 +10,7 @@ import click
 
 from discoparse import __version__
 from discoparse.errors import DiscoparseError, UsageError
-from discoparse.termination import termination_as_exit
+from discoparse.files.termination import termination_as_exit
 
 # Name of the subcommand (and of its module) and its one line in `discoparse --help`.
 COMMANDS = {

@@ -46,7 +46,7 @@ def command(
     reading: ReadingOptions,
 ) -> None:
     """Measure training and parsing: sentences and tokens a second, the encoder's part, latency, memory."""
-    from discoparse import benchmark
+    from discoparse.experiment import benchmark
 
     trees = list(reading.trees(treebank)) if treebank else benchmark.own_trees(400)
     if not trees:

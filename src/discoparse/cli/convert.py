@@ -18,10 +18,10 @@ from discoparse.cli.options import (
     writing_options,
 )
 from discoparse.errors import UsageError
+from discoparse.files.streams import STANDARD
 from discoparse.transform.pipeline import FUNCTIONS, PUNCT, TRACES, Outcome, Transforms, transform_trees
 from discoparse.tree import Tree
 from discoparse.treebank import Report
-from discoparse.treebank.files import STANDARD
 from discoparse.treebank.formats import output_format
 
 

@@ -8,8 +8,8 @@ from itertools import islice
 import click
 
 from discoparse.cli.options import ReadingOptions, reading_options
-from discoparse.derivation_table import ROWS, derivation_json, derivation_table
 from discoparse.errors import UsageError
+from discoparse.system.derivation_table import ROWS, derivation_json, derivation_table
 
 
 @click.command()

@@ -13,7 +13,7 @@ from discoparse.drawing.pages import EXTENSIONS, Options, draw_pages, format_of,
 from discoparse.drawing.selection import Selection
 from discoparse.drawing.sheet import STYLES
 from discoparse.errors import UsageError
-from discoparse.treebank.files import STANDARD, open_for_writing
+from discoparse.files.streams import STANDARD, open_for_writing
 
 _FALLBACK = (100, 24)  # columns and lines where there is no terminal
 

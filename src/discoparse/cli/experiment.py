@@ -53,7 +53,7 @@ def command(
 
     plan = None
     if not report_only:
-        from discoparse.device import choose_device
+        from discoparse.neural.device import choose_device
 
         chosen = choose_device(device).type
         in_order = [name for name in ORACLES if name in oracles]

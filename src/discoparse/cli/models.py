@@ -7,7 +7,7 @@ import json
 import click
 
 from discoparse.cli.options import tell_namesake
-from discoparse.models import Listed, advice, describe_model, read_card, shipped_models
+from discoparse.parser.finding import Listed, advice, describe_model, installed_models, read_card
 
 _HEADER = ("name", "language", "treebanks", "licence", "dev set", "F1", "disc. F1", "POS", "MB")
 
@@ -20,7 +20,7 @@ def command(model: str | None, as_json: bool) -> None:
     if model is not None and not as_json:
         click.echo(read_card(model), nl=False)
         return
-    models = [describe_model(name) for name in ([model] if model is not None else shipped_models())]
+    models = [describe_model(name) for name in ([model] if model is not None else installed_models())]
     if as_json:
         click.echo(json.dumps([listed.to_json() for listed in models], ensure_ascii=False, indent=2))
     elif models:

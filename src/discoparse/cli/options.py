@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from discoparse.errors import Problem, UsageError
-from discoparse.models import has_namesake
+from discoparse.parser.finding import has_namesake
 from discoparse.tree import Tree
 from discoparse.treebank import FORMATS, ON_ERROR, WRITABLE, Report, read_trees, write_trees
 

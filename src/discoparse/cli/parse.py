@@ -17,18 +17,18 @@ from tqdm import tqdm
 from discoparse.cli.options import device_option, require_folder, tell, tell_namesake
 from discoparse.drawing.pages import EXTENSIONS, Options, write_files
 from discoparse.errors import UsageError
-from discoparse.models import load
-from discoparse.models.choice import choose_model, look_ahead
-from discoparse.parsing.documents import parse_documents, parse_treebank
-from discoparse.parsing.reading import CleanText, LivePieces, file_pieces, is_live
-from discoparse.parsing.writing import OUTPUTS, PICTURES, numbered, output_pieces, picked
+from discoparse.files.streams import STANDARD, open_for_writing
+from discoparse.parser.choice import choose_model, look_ahead
+from discoparse.parser.documents import parse_documents, parse_treebank
+from discoparse.parser.finding import load
+from discoparse.parser.reading import CleanText, LivePieces, file_pieces, is_live
+from discoparse.parser.writing import OUTPUTS, PICTURES, numbered, output_pieces, picked
 from discoparse.tree import Tree
 from discoparse.treebank import FORMATS, Report, read_trees
-from discoparse.treebank.files import STANDARD, open_for_writing
 from discoparse.treebank.formats import output_format
 
 if TYPE_CHECKING:
-    from discoparse.parser import Parser
+    from discoparse.parser.parser import Parser
 
 _SAMPLE = 50  # sentences of a treebank by which its model is chosen
 _FALLBACK = (100, 24)  # columns and lines where there is no terminal

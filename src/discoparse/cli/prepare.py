@@ -7,9 +7,9 @@ import json
 import click
 
 from discoparse.cli.options import tell, tell_warnings, with_progress
-from discoparse.prepare import RECIPES, prepare
-from discoparse.prepare.reader import Reader
 from discoparse.treebank import ON_ERROR, WRITABLE, Report
+from discoparse.treebank.prepare import RECIPES, prepare
+from discoparse.treebank.prepare.reader import Reader
 
 
 @click.command()

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from discoparse.cli.options import ReadingOptions, reading_options, with_progress
-from discoparse.derivations import DerivationStatistics, derivation_statistics, format_statistics
-from discoparse.statistics import Statistics
+from discoparse.system.derivation_lengths import DerivationStatistics, derivation_statistics, format_statistics
+from discoparse.treebank.stats import Statistics
 
 
 @click.command("stats")

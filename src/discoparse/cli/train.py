@@ -12,7 +12,7 @@ import click
 from discoparse.cli.invocation import invocation
 from discoparse.cli.options import ReadingOptions, device_option, reading_options, settings_option, tell
 from discoparse.errors import UsageError
-from discoparse.model_facts import read_facts
+from discoparse.model.facts import read_facts
 from discoparse.training.description import describe_training
 from discoparse.training.recipe import ORACLES, RECIPES, Recipe
 from discoparse.training.treebanks import read_treebanks, trees_by_name
@@ -115,7 +115,7 @@ def command(
     if language is not None and not re.fullmatch(r"[A-Za-z]{2,3}([-_]\w+)*", language):
         raise UsageError(f"--language {language}: expected a code of two letters, as in nl, de, en, is")
 
-    from discoparse.device import choose_device, training_threads, use_threads
+    from discoparse.neural.device import choose_device, training_threads, use_threads
     from discoparse.training.session import train
 
     chosen = choose_device(device)

@@ -9,7 +9,7 @@ import click
 from discoparse.cli.options import tell
 from discoparse.errors import Problem
 from discoparse.treebank import FORMATS
-from discoparse.validation import validate
+from discoparse.treebank.validation import validate
 
 
 @click.command("validate")

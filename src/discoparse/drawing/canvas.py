@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discoparse.drawing.widths import cell_width
+from discoparse.files.widths import cell_width
 
 # ANSI codes; colours of the terminal's own palette, which its user chose to be readable.
 _CODES = {"quiet": "2", "discontinuous": "36", "missing": "31", "spurious": "32", "different": "35"}

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from discoparse.drawing.svg import Figure, figure, page
 from discoparse.drawing.text import draw_text
 from discoparse.drawing.tikz import draw_tikz, standalone
-from discoparse.drawing.widths import visible
 from discoparse.errors import DiscoparseError, UsageError
+from discoparse.files.streams import open_for_writing
+from discoparse.files.widths import visible
 from discoparse.tree import Tree
-from discoparse.treebank.files import open_for_writing
 
 EXTENSIONS = {"text": ".txt", "svg": ".svg", "tikz": ".tex"}
 Picked = Iterable[tuple[int, Tree, Tree | None]]  # number of a sentence, its tree, and one to compare

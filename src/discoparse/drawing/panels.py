@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from discoparse.drawing.picture import LABEL, Content, Drawn, Metric, Picture, compose
-from discoparse.drawing.widths import cell_width, cells
+from discoparse.files.widths import cell_width, cells
 from discoparse.tree import Tree
 
 CONTINUED = "┄"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from discoparse.drawing.compare import SIGNS, Differences, compare_trees
 from discoparse.drawing.layout import Columns, Extent
 from discoparse.drawing.shape import Shape, shape_of
-from discoparse.drawing.widths import visible
+from discoparse.files.widths import visible
 from discoparse.tree import Tree
 
 # What a line of text in a box is: measured, placed and painted accordingly.

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from discoparse.drawing.compare import DIFFERENT, MISSING, SPURIOUS
 from discoparse.drawing.picture import FUNCTION, LABEL, TAG, WORD, Drawn, Metric, Picture
-from discoparse.drawing.widths import advance
 from discoparse.errors import UsageError
+from discoparse.files.widths import advance
 
 ELBOW, SLANTED = "elbow", "slanted"
 STYLES = (ELBOW, SLANTED)

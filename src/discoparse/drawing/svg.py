@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 from discoparse.drawing.compare import SIGNS
 from discoparse.drawing.picture import FUNCTION, LABEL, TAG, Content, compose
 from discoparse.drawing.sheet import COLOURS, ELBOW, PIXELS, PlacedTree, Point, place
-from discoparse.drawing.widths import visible
+from discoparse.files.widths import visible
 from discoparse.tree import Tree
 
 _FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from discoparse.drawing.canvas import Canvas
 from discoparse.drawing.panels import Bar, bars, fit_to_width, margin_widths, panel_ranges
 from discoparse.drawing.picture import FUNCTION, LABEL, TAG, Content, Drawn
-from discoparse.drawing.widths import cells
+from discoparse.files.widths import cells
 from discoparse.tree import Tree
 
 # Glyphs by the directions in which branches leave a cell: up 1, down 2, left 4, right 8.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from discoparse.plots import svg_text
+from discoparse.drawing.plots import svg_text
 
 COLOURS = ("#2b6cb0", "#dd7b1e")  # the first and the second parser
 _BAR, _GAP, _ROW_GAP = 13, 2, 9

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discoparse.atomic import replace_file
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.experiment.measures import measure
 from discoparse.experiment.plan import Progress, Treebank, find_treebank, finished_runs, plan_runs
 from discoparse.experiment.report import write_report
 from discoparse.experiment.runs import Job, recipe_of, train_all
 from discoparse.experiment.speed import measure_speed, measured_speeds
-from discoparse.sealed import to_json
+from discoparse.files.atomic import replace_file
+from discoparse.files.sealed import to_json
 from discoparse.training.recipe import ORACLES
 
 RESULTS, REPORT = "results.json", "report.md"
@@ -61,7 +61,7 @@ def run_experiment(
 
 
 def _jobs(treebanks: Sequence[Treebank], output: Path, plan: Plan) -> list[Job]:
-    from discoparse.device import training_threads  # here: a report alone needs no PyTorch
+    from discoparse.neural.device import training_threads  # here: a report alone needs no PyTorch
 
     threads = training_threads(plan.jobs)
     return [

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from discoparse.drawing.plots import Series, plot
 from discoparse.experiment.sections import system_name
-from discoparse.plots import Series, plot
 from discoparse.training.recipe import ORACLES
 
 _SYSTEMS = {"swap": 1, "gap": 2}  # their colours; those of the oracles are their places in ORACLES

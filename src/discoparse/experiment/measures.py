@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from discoparse.constituents import tree_constituents
-from discoparse.derivations import SYSTEMS, memory_json, memory_sizes, structural_length
 from discoparse.evaluation import Result, evaluate
 from discoparse.evaluation.breakdown import break_down
 from discoparse.evaluation.counts import Counts
@@ -18,9 +16,11 @@ from discoparse.evaluation.result import Scores
 from discoparse.evaluation.significance import compare_results
 from discoparse.experiment.plan import FinishedRun, Progress, Treebank
 from discoparse.experiment.tables import Spread
-from discoparse.statistics import Statistics
+from discoparse.system.constituents import tree_constituents
+from discoparse.system.derivation_lengths import SYSTEMS, memory_json, memory_sizes, structural_length
 from discoparse.tree import Tree
 from discoparse.treebank import read_trees
+from discoparse.treebank.stats import Statistics
 
 SCORES = ("f1", "precision", "recall", "disc_f1", "disc_precision", "disc_recall", "pos")
 BREAKDOWNS = ("gap-degree", "constituent-length", "label")

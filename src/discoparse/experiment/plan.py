@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from discoparse.errors import DiscoparseError, UsageError
+from discoparse.files.streams import suffix
 from discoparse.tree import Tree
 from discoparse.treebank import FORMATS, read_trees
-from discoparse.treebank.files import suffix
 
 PARTS = ("train", "dev", "test")
 METRICS = "metrics.json"

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from discoparse import __version__
-from discoparse.atomic import replace_file
 from discoparse.experiment import sections
 from discoparse.experiment.figures import pictures
 from discoparse.experiment.published import published_tables
 from discoparse.experiment.tables import Table, as_csv, latex, markdown
-from discoparse.sealed import to_json
+from discoparse.files.atomic import replace_file
+from discoparse.files.sealed import to_json
 from discoparse.training.recipe import ORACLES, RECIPES
 
 Figures = dict[str, Any]

@@ -21,12 +21,12 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from discoparse.atomic import existing_directory, replace_file
-from discoparse.environment import environment
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.experiment.plan import METRICS, FinishedRun, Progress, Run, Treebank, finished, prediction_path
-from discoparse.sealed import to_json
-from discoparse.termination import termination_as_exit
+from discoparse.files.atomic import existing_directory, replace_file
+from discoparse.files.environment import environment
+from discoparse.files.sealed import to_json
+from discoparse.files.termination import termination_as_exit
 from discoparse.training.recipe import RECIPES, Recipe
 from discoparse.treebank import write_trees
 
@@ -176,8 +176,8 @@ def _work(job: Job, connection: Connection) -> None:
 
 def train_run(job: Job) -> dict[str, Any] | None:
     """Train one run, or go on with it, and predict; None if it was interrupted."""
-    from discoparse.model import load_model
-    from discoparse.model_info import ModelInfo
+    from discoparse.model.info import ModelInfo
+    from discoparse.parser.finding import load_parser
     from discoparse.training.session import LATEST, train
 
     treebank = job.treebank
@@ -199,7 +199,7 @@ def train_run(job: Job) -> dict[str, Any] | None:
     )
     if not outcome.finished or outcome.best is None:
         return None
-    parser = load_model(job.directory, job.device)
+    parser = load_parser(job.directory, job.device)
     for part in treebank.parts:
         if part != "train":
             trees = dev_trees if part == "dev" else treebank.trees(part)

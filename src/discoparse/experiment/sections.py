@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from discoparse.derivations import SYSTEMS
 from discoparse.evaluation.tables import METRICS, p_value
 from discoparse.experiment.measures import SCORES
 from discoparse.experiment.published import SCORE_HEADS
 from discoparse.experiment.tables import Cell, Spread, Table
+from discoparse.system.derivation_lengths import SYSTEMS
 
 Figures = dict[str, Any]
 _MOST_LABELS = 15  # in the report; the CSV file has all

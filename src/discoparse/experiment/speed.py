@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from discoparse.atomic import replace_file
-from discoparse.environment import environment
 from discoparse.experiment.plan import FinishedRun, Treebank
-from discoparse.model_info import MODEL
-from discoparse.sealed import to_json
+from discoparse.files.atomic import replace_file
+from discoparse.files.environment import environment
+from discoparse.files.sealed import to_json
+from discoparse.model.info import MODEL
 
 _MOST_SENTENCES = {"cpu": 1000, "cuda": 20_000}  # evenly chosen from larger sets
 _REPEATS = 3
@@ -23,8 +23,8 @@ def measure_speed(
     """Measure on every device of this machine that was not measured before, with a model that was trained here."""
     import torch
 
-    from discoparse.benchmark import measure_parsing, using_threads
-    from discoparse.model import load_model
+    from discoparse.experiment.benchmark import measure_parsing, using_threads
+    from discoparse.parser.finding import load_parser
 
     with_models = [run for run in reversed(runs) if (run.directory / MODEL).is_dir()]
     model = min(with_models, key=lambda run: run.run.recipe != "fast", default=None)
@@ -37,7 +37,7 @@ def measure_speed(
         sentences = [tree.words for tree in treebank.trees("dev")]
         sentences = sentences[:: -(-len(sentences) // _MOST_SENTENCES[device])]
         with using_threads(1):
-            figures = measure_parsing(load_model(model.directory, device), sentences, _REPEATS)
+            figures = measure_parsing(load_parser(model.directory, device), sentences, _REPEATS)
         about = {"device": device, "threads": 1, "run": model.run.name, "environment": environment(device)}
         replace_file(path, to_json({**about, **figures}))
 

@@ -1,6 +1,6 @@
 """Split Icelandic words as IcePaHC does: `steinninn` is `steinn$ $inn`, `skaltu` is `skal$ $tu`.
 
-No tokenizer does so. Which words are split is learnt from the treebank (see `learn_clitics`): a table of
+No tokenizer does so. Which words are split is learnt from the treebank (see `scripts/learn_clitics.py`): a table of
 endings, of which the longest that matches a word decides.
 """
 

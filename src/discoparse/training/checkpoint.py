@@ -13,9 +13,9 @@ import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
-from discoparse.corpus import Rows
 from discoparse.errors import DiscoparseError
-from discoparse.sealed import from_json, read_sealed, to_json, write_sealed
+from discoparse.files.sealed import from_json, read_sealed, to_json, write_sealed
+from discoparse.training.decision_store import Rows
 from discoparse.training.loop import Trainer
 
 STATE_VERSION = 1

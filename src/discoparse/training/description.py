@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from discoparse.environment import environment
 from discoparse.errors import UsageError
-from discoparse.model_facts import Facts
-from discoparse.model_info import ModelInfo
+from discoparse.files.environment import environment
+from discoparse.model.facts import Facts
+from discoparse.model.info import ModelInfo
 from discoparse.training.treebanks import NamedTreebank, describe_data
 
 

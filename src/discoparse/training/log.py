@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from discoparse.atomic import replace_file
+from discoparse.files.atomic import replace_file
 
 
 class Log:

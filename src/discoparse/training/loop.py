@@ -11,10 +11,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from discoparse.corpus import ChainTable, Corpus, DecisionStore, Rows, by_budget, split_decisions
-from discoparse.decoding import explore
-from discoparse.network import Dropout, Network, NetworkConfig
-from discoparse.objective import (
+from discoparse.neural.batching import by_budget
+from discoparse.neural.decoding import explore
+from discoparse.neural.network import Dropout, Network, NetworkConfig
+from discoparse.neural.vocabulary import UNKNOWN, Vocabulary
+from discoparse.training.corpus import ChainTable, Corpus
+from discoparse.training.decision_store import DecisionStore, Rows, split_decisions
+from discoparse.training.objective import (
     Decisions,
     decisions_of,
     factored_inputs,
@@ -25,7 +28,6 @@ from discoparse.objective import (
 from discoparse.training.optimisation import Optimisation
 from discoparse.training.recipe import Recipe
 from discoparse.tree import Tree
-from discoparse.vocabulary import UNKNOWN, Vocabulary
 
 _BATCHES = 100  # about so many batches make an epoch, unless the recipe's bounds on their size say otherwise
 _COUNTED = 10  # epochs whose batches are counted beforehand: they differ a little in number

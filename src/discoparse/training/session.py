@@ -18,11 +18,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from discoparse.atomic import existing_directory, replace_file
 from discoparse.errors import DiscoparseError, UsageError
-from discoparse.model import save_model
-from discoparse.model_info import MODEL, ModelInfo
-from discoparse.parsing.passages import LONGEST
+from discoparse.files.atomic import existing_directory, replace_file
+from discoparse.model.info import MODEL, ModelInfo
+from discoparse.model.model import save_model
+from discoparse.neural.batching import LONGEST_SENTENCE
 from discoparse.training.checkpoint import Checkpoint, save_checkpoint
 from discoparse.training.clock import Clock
 from discoparse.training.curves import draw_curves
@@ -78,11 +78,11 @@ def train(
         if not trees:
             raise DiscoparseError(f"the {what} treebank has no trees: there is nothing to work with")
     for number, tree in enumerate(dev_trees, 1):
-        if len(tree) > LONGEST:
+        if len(tree) > LONGEST_SENTENCE:
             name = f" ({tree.id})" if tree.id else ""
             raise DiscoparseError(
-                f"development sentence {number}{name} has {len(tree):,} tokens; the parser takes at most {LONGEST:,}: "
-                "leave it out"
+                f"development sentence {number}{name} has {len(tree):,} tokens; the parser takes at most "
+                f"{LONGEST_SENTENCE:,}: leave it out"
             )
     device = torch.device(device)
     session = Session(recipe, train_trees, dev_trees, output, device, seed, info or ModelInfo(output.name), dev_sets)

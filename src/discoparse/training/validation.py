@@ -11,9 +11,9 @@ from torch import Tensor
 
 from discoparse.evaluation import Scores, evaluate
 from discoparse.evaluation.result import summarise
-from discoparse.network import Network
-from discoparse.parser import Parser
-from discoparse.storage import pack, unpack
+from discoparse.model.packing import pack, unpack
+from discoparse.neural.network import Network
+from discoparse.parser.parser import Parser
 from discoparse.training.loop import Trainer
 from discoparse.tree import Tree
 

@@ -11,16 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from discoparse.errors import Problem, TreebankWarning, UsageError
+from discoparse.files.streams import STANDARD, PathLike, decoded, open_bytes, open_for_writing, path_list
 from discoparse.tree import Tree
-from discoparse.treebank.files import (
-    STANDARD,
-    PathLike,
-    damage_reported,
-    decoded,
-    open_bytes,
-    open_for_writing,
-    path_list,
-)
 from discoparse.treebank.formats import (
     FORMATS,
     WRITABLE,
@@ -31,7 +23,7 @@ from discoparse.treebank.formats import (
     guess_format,
     output_format,
 )
-from discoparse.treebank.report import ON_ERROR, Reading, Report
+from discoparse.treebank.report import ON_ERROR, Reading, Report, damage_reported
 
 __all__ = ["FORMATS", "ON_ERROR", "WRITABLE", "Report", "format_trees", "read_trees", "write_trees"]
 

@@ -2,7 +2,7 @@
 
 Three spellings of a bracket exist. Files written by disco-dop hide `(` as `#LRB#`: that is syntax, decoded
 when read. The Penn Treebank writes the token `-LRB-`: that is the word as the treebank has it, and it
-stays. `plain_word` is the one place that says which spellings mean the same.
+stays. `transform.spelling.plain_word` is the one place that says which spellings mean the same.
 """
 
 from __future__ import annotations
@@ -13,17 +13,6 @@ from collections.abc import Callable, Iterator
 from discoparse.tree import ROOT, Node
 from discoparse.treebank.report import Report
 
-PENN_BRACKETS = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LSB-": "[",
-    "-RSB-": "]",
-    "-LCB-": "{",
-    "-RCB-": "}",
-    "#LRB#": "(",
-    "#RRB#": ")",
-}
-_PENN = re.compile("|".join(map(re.escape, PENN_BRACKETS)))
 SPACE = " \t\r\n"  # what separates; other white space, as a no-break space, is part of a word
 _SPACES = re.compile(r"[ \t\r\n]+")
 _HARD = re.compile(r"[() \t\r\n]|#[LR]RB#")
@@ -31,15 +20,6 @@ _HARD = re.compile(r"[() \t\r\n]|#[LR]RB#")
 # An opening bracket with its label, a leaf with the bracket that closes it, a closing bracket, or anything
 # else.
 _PIECE = re.compile(r"\(([^ \t\r\n()]*)[ \t\r\n]*|([^ \t\r\n()]+)[ \t\r\n]*\)[ \t\r\n]*|(\))[ \t\r\n]*|([^ \t\r\n()]+)")
-
-
-def plain_word(word: str) -> str:
-    """The word as it stands in running text, whichever way its brackets are spelled.
-
-    >>> [plain_word(word) for word in ["-LRB-", "#RRB#", "a-LSB-1-RSB-", "-LRB"]]
-    ['(', ')', 'a[1]', '-LRB']
-    """
-    return _PENN.sub(lambda found: PENN_BRACKETS[found.group()], word) if "RB" in word or "B-" in word else word
 
 
 def escape(text: str, tag: bool = False) -> str:

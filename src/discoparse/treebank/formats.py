@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import Any, BinaryIO
 
 from discoparse.errors import UsageError
+from discoparse.files.streams import STANDARD, folder_files, open_bytes, suffix
 from discoparse.tree import Tree
-from discoparse.treebank.files import STANDARD, folder_files, open_bytes, suffix
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import warnings
+import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from discoparse.errors import Problem, TreebankError, TreebankWarning
+from discoparse.files.streams import UnknownEncodingError
 
 ON_ERROR = ("fail", "skip", "repair")
 ATTRIBUTE = "the attribute "  # begins the names of features that a format cannot hold
@@ -135,3 +139,16 @@ def bad_bytes(text: str, line: int | None = None) -> Defect | None:
         place = None if line is None else line + text.count("\n", 0, error.start)
         return Defect(message, place)
     return None
+
+
+@contextmanager
+def damage_reported(reading: Reading) -> Iterator[None]:
+    """Turns what only shows while reading on (cut `.gz`, broken UTF-16) into a problem of the file."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        reading.problem(f"the compressed file is cut off or damaged ({error})")
+    except UnknownEncodingError as error:
+        reading.problem(f"the file declares the unknown encoding {error}: name the right one with --encoding", 1)
+    except UnicodeError as error:
+        reading.problem(f"bytes that the encoding does not know ({error}): name the right one with --encoding")

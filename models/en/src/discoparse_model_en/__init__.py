@@ -1,0 +1,1 @@
+"""The model en of discoparse, as data; `discoparse.load("en")` finds it."""

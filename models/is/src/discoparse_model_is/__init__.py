@@ -1,0 +1,1 @@
+"""The model is of discoparse, as data; `discoparse.load("is")` finds it."""

@@ -1,0 +1,1 @@
+"""The model nl of discoparse, as data; `discoparse.load("nl")` finds it."""

@@ -1,0 +1,142 @@
+"""Opening files: one, several or a directory, `.gz` or not, any encoding, standard streams."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, TextIO, cast
+
+from discoparse.errors import UsageError
+
+STANDARD = "-"  # standard input or output
+PathLike = str | os.PathLike[str]
+_DECLARED = re.compile(rb"<\?xml[^>]*?\bencoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
+
+
+def path_list(paths: PathLike | Iterable[PathLike]) -> list[str]:
+    """One path or several, as a list of strings."""
+    if isinstance(paths, str | os.PathLike):
+        return [os.fspath(paths)]
+    return [os.fspath(path) for path in paths]
+
+
+def folder_files(folder: str, wanted: Callable[[str], bool]) -> list[str]:
+    """The wanted files under a folder in the order of their names; hidden ones are passed over."""
+    found: list[str] = []
+    for parent, folders, names in os.walk(folder):
+        folders[:] = in_order(name for name in folders if not name.startswith("."))
+        visible = (name for name in names if not name.startswith(".") and wanted(name))
+        found += [os.path.join(parent, name) for name in in_order(visible)]
+    return found
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Names sorted as names, or as numbers where all of them are numbers.
+
+    >>> in_order(["10.xml", "2.xml", "1.xml.gz"])
+    ['1.xml.gz', '2.xml', '10.xml']
+    >>> in_order(["10.xml", "2.xml", "a.xml"])
+    ['10.xml', '2.xml', 'a.xml']
+    """
+    listed = sorted(names)
+    stems = [name.partition(".")[0] for name in listed]
+    if all(stem.isascii() and stem.isdigit() for stem in stems):
+        return [name for _, name in sorted(zip(map(int, stems), listed, strict=True))]
+    return listed
+
+
+def suffix(path: str) -> str:
+    """The ending that names the format, `.gz` aside.
+
+    >>> suffix("corpus/dev.Export.gz")
+    '.export'
+    """
+    return Path(path.removesuffix(".gz")).suffix.lower()
+
+
+@contextmanager
+def open_bytes(path: str) -> Iterator[BinaryIO]:
+    """A file, decompressed when it is gzip whatever its name, or standard input; `peek` works on all."""
+    if path == STANDARD:
+        raw: BinaryIO = sys.stdin.buffer
+    elif os.path.isdir(path):
+        raise UsageError(f"{path} is a directory")
+    else:
+        raw = open(path, "rb")  # noqa: SIM115  (closed below)
+    try:
+        buffered = cast(BinaryIO, raw if hasattr(raw, "peek") else io.BufferedReader(cast(io.RawIOBase, raw)))
+        if buffered.peek(2)[:2] == b"\x1f\x8b":  # type: ignore[attr-defined]
+            buffered = cast(BinaryIO, io.BufferedReader(gzip.GzipFile(fileobj=buffered), 1 << 16))
+        yield buffered
+    finally:
+        if path != STANDARD:
+            raw.close()
+
+
+@contextmanager
+def decoded(stream: BinaryIO, encoding: str | None, xml: bool) -> Iterator[TextIO]:
+    """The text of a stream. Bytes that cannot be decoded become lone surrogates, for readers to report."""
+    known = encoding or _guessed_encoding(stream.peek(512)[:512], xml)  # type: ignore[attr-defined]
+    try:
+        codecs.lookup(known)
+    except LookupError:
+        if encoding is None:
+            raise UnknownEncodingError(known) from None
+        raise UsageError(f"unknown encoding {encoding!r}: Python has no codec of that name") from None
+    text = io.TextIOWrapper(stream, encoding=known, errors="surrogateescape", newline=None)
+    try:
+        yield text
+    finally:
+        text.detach()  # whoever opened the bytes closes them
+
+
+class UnknownEncodingError(Exception):
+    """A file declares an encoding that nobody knows."""
+
+
+def _guessed_encoding(start: bytes, xml: bool) -> str:
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    if start.startswith(codecs.BOM_UTF8):
+        return "utf-8-sig"
+    declared = _DECLARED.match(start.lstrip()) if xml else None
+    return declared.group(1).decode("ascii") if declared else "utf-8"
+
+
+@contextmanager
+def open_for_writing(path: str, encoding: str = "utf-8") -> Iterator[TextIO]:
+    """A text file that appears only when it is complete; `.gz` is compressed, `-` is standard output."""
+    if path == STANDARD:
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    if path.startswith("/dev/") or (os.path.exists(path) and not os.path.isfile(path)):
+        # A pipe or a device, perhaps /dev/stdout: nothing to replace.
+        with open(path, "w", encoding=encoding, newline="\n") as stream:
+            yield stream
+        return
+    path = os.path.realpath(path)  # of a link, the file that it names is replaced
+    unfinished = f"{path}.unfinished"
+    try:
+        if path.endswith(".gz"):
+            with (
+                open(unfinished, "wb") as raw,
+                gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed,
+                io.TextIOWrapper(cast(BinaryIO, packed), encoding=encoding, newline="\n") as stream,
+            ):
+                yield stream
+        else:
+            with open(unfinished, "w", encoding=encoding, newline="\n") as stream:
+                yield stream
+        os.replace(unfinished, path)
+    except BaseException:
+        if os.path.exists(unfinished):
+            os.remove(unfinished)
+        raise

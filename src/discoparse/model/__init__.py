@@ -1,0 +1,1 @@
+"""Models on disk: parameters, vocabulary, card."""

@@ -1,0 +1,38 @@
+"""Sentences and word forms in batches: the limit on sentence length, batches by tokens, characters as tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from discoparse.neural.vocabulary import Vocabulary
+
+LONGEST_SENTENCE = 2000  # tokens: docs/parse.md says what a longer one would cost
+
+
+def form_tensors(forms: Sequence[str], vocabulary: Vocabulary, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Character ids of word forms [U, L] and their lengths [U]."""
+    spelled = [vocabulary.character_ids(form) for form in forms]
+    lengths = np.array([len(ids) for ids in spelled])
+    table = np.zeros((len(forms), int(lengths.max())), dtype=np.int32)
+    for row, ids in zip(table, spelled, strict=True):
+        row[: len(ids)] = ids
+    return torch.from_numpy(table).to(device), torch.from_numpy(lengths).to(device)
+
+
+def by_budget(order: np.ndarray, lengths: np.ndarray, budget: int) -> list[np.ndarray]:
+    """Cut sentences, sorted by length, into batches of at most `budget` tokens with padding (or one sentence)."""
+    batches, start = [], 0
+    sizes = lengths[order].tolist()  # numbers of Python's own are much quicker to look at one by one
+    while start < len(order):
+        longest = sizes[start]
+        end = start + 1
+        while end < len(order) and (end + 1 - start) * max(longest, sizes[end]) <= budget:
+            longest = max(longest, sizes[end])
+            end += 1
+        batches.append(order[start:end])
+        start = end
+    return batches

@@ -1,0 +1,61 @@
+"""The output of `discoparse parse`: pictures, or treebank formats with one result for each line of input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from discoparse.drawing.pages import Options, draw_pages
+from discoparse.parser.passages import Notice
+from discoparse.tree import Tree
+from discoparse.treebank import WRITABLE, Report, format_trees, jsontrees
+
+PICTURES = {"tree": "text", "svg": "svg", "tikz": "tikz"}  # their names here, and as drawings
+OUTPUTS = (*PICTURES, *WRITABLE)
+# A line for each result; this one where there is no tree.
+_NO_TREE = {"discbracket": "\n", "bracket": "\n", "jsonl": "null\n"}
+_WITHOUT_IDS = ("discbracket", "bracket", *PICTURES)
+
+Results = Iterable[Tree | None]
+
+
+def numbered(results: Results, format: str) -> Iterator[Tree | None]:
+    """Trees with the number of their result as id, where the format has a place for ids."""
+    for number, tree in enumerate(results, 1):
+        if tree is not None and format not in _WITHOUT_IDS:
+            tree.id = str(number)
+        yield tree
+
+
+def picked(results: Results) -> Iterator[tuple[int, Tree, None]]:
+    """Results for drawing: the number of each, and its tree."""
+    return ((number, tree, None) for number, tree in enumerate(results, 1) if tree is not None)
+
+
+def output_pieces(results: Results, format: str, options: Options, report: Report, refuse: Notice) -> Iterator[str]:
+    """The text of the output in pieces. `refuse` is told when trees must be left out."""
+    if format in PICTURES:
+        for piece in draw_pages(picked(results), PICTURES[format], options, numbered=False):
+            yield piece + "\n" if format == "tree" else piece
+    elif format == "json":
+        yield from jsontrees.write(results, report, array=True)
+    elif format in _NO_TREE:
+        for tree in _only_continuous(results, report, refuse) if format == "bracket" else results:
+            yield from [_NO_TREE[format]] if tree is None else format_trees([tree], format, report)
+    else:
+        yield from format_trees((tree for tree in results if tree is not None), format, report)
+
+
+def _only_continuous(results: Results, report: Report, refuse: Notice) -> Iterator[Tree | None]:
+    """None instead of discontinuous trees."""
+    told = False
+    for number, tree in enumerate(results, 1):
+        if tree is None or not tree.is_discontinuous:
+            yield tree
+            continue
+        if not told:
+            refuse(
+                f"tree {number} is discontinuous: bracket cannot hold it and its like, an empty line stands for each"
+            )
+            told = True
+        report.not_written("bracket", "discontinuous trees")
+        yield None

@@ -1,6 +1,0 @@
-"""Published treebanks: from what a licensee holds to the train, dev and test sets of the literature."""
-
-from discoparse.prepare.recipes import RECIPES, Recipe
-from discoparse.prepare.run import prepare
-
-__all__ = ["RECIPES", "Recipe", "prepare"]

@@ -1,0 +1,138 @@
+"""A treebank as tensors on a device: ids and gold constituents, gathered into batches without the host.
+
+Shapes: B sentences of at most N tokens, G gold constituents, W words of bits (see `lockstep`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from discoparse.neural.batching import form_tensors
+from discoparse.neural.lockstep import BITS, Gold, gold_arrays
+from discoparse.neural.network import Inputs
+from discoparse.neural.vocabulary import Vocabulary
+from discoparse.transform.unary import Chain, chains_of
+from discoparse.tree import Tree
+
+
+class Ragged:
+    """Rows of different length, one after the other in one tensor."""
+
+    def __init__(self, rows: Sequence[np.ndarray], device: torch.device) -> None:
+        self.counts = np.array([len(row) for row in rows])  # on the host, so that sizes never wait for the device
+        self.values = torch.from_numpy(np.concatenate(rows)).to(device)
+        self.device_counts = torch.from_numpy(self.counts).to(device)
+        self.starts = self.device_counts.cumsum(0) - self.device_counts
+
+    def padded(self, index: Tensor, width: int, fill: int = 0) -> Tensor:
+        """The rows `index` [B], cut or filled up to `width`: [B, width, ...]."""
+        position = torch.arange(width, device=index.device)
+        place = self.starts[index][:, None] + position  # [B, width]
+        inside = position < self.device_counts[index][:, None]
+        values = self.values[torch.where(inside, place, 0)]
+        return torch.where(inside.view(*inside.shape, *[1] * (values.dim() - 2)), values, fill)
+
+    def flat(self, chosen: np.ndarray, index: Tensor) -> tuple[Tensor, Tensor]:
+        """Rows `chosen` one after the other, and for every value the place of its row in `chosen`."""
+        total = int(self.counts[chosen].sum())
+        counts = self.device_counts[index]
+        row = torch.repeat_interleave(torch.arange(len(chosen), device=index.device), counts, output_size=total)
+        start = counts.cumsum(0) - counts
+        place = torch.arange(total, device=index.device) - start[row] + self.starts[index][row]
+        return self.values[place], row
+
+
+class ChainTable:
+    """Gold labels as ids: every chain of the treebank, spelled in the labels that the network knows."""
+
+    def __init__(self, vocabulary: Vocabulary, spell: bool) -> None:
+        self.spell = spell
+        self.labels = {label: k for k, label in enumerate(vocabulary.labels, 1)}
+        self.ids: dict[Chain, int] = {}
+
+    def id(self, chain: Chain) -> int:
+        return self.ids.setdefault(chain, len(self.ids) + 1)
+
+    def spelled(self, device: torch.device) -> Tensor:
+        """[chains + 1, depth]: label ids bottom-up, then 0 where the chain ends, padded with -1."""
+        rows = [[0]]
+        for chain in self.ids:
+            if self.spell:
+                rows.append([self.labels[(label,)] for label in reversed(chain)] + [0])
+            else:
+                rows.append([self.labels[chain]])
+        depth = max(len(row) for row in rows)
+        return torch.tensor([row + [-1] * (depth - len(row)) for row in rows], device=device)
+
+
+class Corpus:
+    """Sentences with gold trees, ready for training."""
+
+    def __init__(self, trees: Iterable[Tree], vocabulary: Vocabulary, chains: ChainTable, device: torch.device) -> None:
+        forms: dict[str, int] = {}
+        form_rows, tags, member, before, gold = [], [], [], [], []
+        tag_ids = {tag: k for k, tag in enumerate(vocabulary.tags)}
+        for tree in trees:
+            form_rows.append(np.array([forms.setdefault(word, len(forms)) for word in tree.words]))
+            tags.append(np.array([tag_ids[tag] for tag in tree.tags]))
+            arrays = gold_arrays([(chains.id(chain), mask) for chain, mask in chains_of(tree)], len(tree))
+            member.append(arrays.member)
+            before.append(arrays.before)
+            gold.append(arrays.packed)
+        self.device = device
+        self.lengths = np.array([len(row) for row in form_rows])
+        self.device_lengths = torch.from_numpy(self.lengths).to(device)
+        # Forms stay on the host, where those of a batch are made distinct without waiting for the device.
+        self.host_forms = np.concatenate(form_rows)
+        self.starts = self.lengths.cumsum() - self.lengths
+        self.tags = Ragged(tags, device)
+        self.member, self.before = Ragged(_widen(member), device), Ragged(_widen(before), device)
+        self.gold = Ragged(gold, device)
+        self.gold_words = np.array([rows.shape[1] for rows in member])  # words of bits for each sentence
+        self.characters, self.form_lengths = form_tensors(list(forms), vocabulary, device)
+        self.host_form_lengths = self.form_lengths.cpu().numpy()
+        self.word_of_form = torch.tensor([vocabulary.word_id(form) for form in forms], device=device)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def inputs(self, chosen: np.ndarray, index: Tensor, width: int) -> Inputs:
+        """The sentences `chosen`, padded to `width` tokens, for the encoder; every distinct form once."""
+        position = np.arange(width)
+        place = np.minimum(self.starts[chosen][:, None] + position, len(self.host_forms) - 1)
+        inside = position < self.lengths[chosen][:, None]
+        distinct, places = np.unique(np.where(inside, self.host_forms[place], 0), return_inverse=True)
+        longest = int(self.host_form_lengths[distinct].max())
+        rows = torch.from_numpy(distinct).to(self.device)
+        forms = torch.from_numpy(places.reshape(inside.shape)).to(self.device)
+        return Inputs(
+            self.word_of_form[rows][forms],
+            forms,
+            self.characters[rows, :longest].long(),
+            self.form_lengths[rows],
+            self.device_lengths[index],
+        )
+
+    def gold_batch(self, chosen: np.ndarray, index: Tensor, width: int) -> Gold:
+        """The gold constituents of the sentences `chosen`, padded to `width` tokens, for the oracle."""
+        words = int(self.gold_words[chosen].max())
+        return Gold(
+            self.member.padded(index, width)[:, :, :words],
+            self.before.padded(index, width + 1)[:, :, :words],
+            self.gold.padded(index, words * BITS),
+            self.gold.device_counts[index],
+        )
+
+
+def _widen(rows: list[np.ndarray]) -> list[np.ndarray]:
+    """Give all matrices as many columns as the widest has."""
+    widest = max(row.shape[1] for row in rows)
+    wide = np.zeros((sum(len(row) for row in rows), widest), dtype=np.int64)
+    views = np.split(wide, np.cumsum([len(row) for row in rows])[:-1])
+    for view, row in zip(views, rows, strict=True):
+        view[:, : row.shape[1]] = row
+    return views

@@ -1,0 +1,136 @@
+"""The geometry of drawings: nothing overlaps, everything is connected, parents stand above children."""
+
+from __future__ import annotations
+
+import random
+from itertools import islice, pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import trees
+
+from discoparse.drawing.picture import Content, Metric, Picture, compose
+from discoparse.drawing.shape import shape_of
+from discoparse.drawing.sheet import PIXELS
+from discoparse.files.widths import advance, cells
+from discoparse.tree import Token, Tree, gap_tokens
+from discoparse.treebank import read_trees
+from discoparse.treebank.discbracket import parse_tree
+
+CELLS = Metric(lambda text, role: cells(text), word_gap=2, label_gap=1, snap=1)
+WIDE_LABELS = ["S", "NP", "ADJP-PRD-CLR", "X" * 17]
+
+
+def check(picture: Picture, metric: Metric) -> None:
+    """Everything that a picture promises."""
+    for drawn, extents in zip(picture.drawn, picture.extents, strict=True):
+        shape, axes = drawn.shape, drawn.axes
+        for element, (left, right) in enumerate(extents):
+            assert axes[element] - left >= 0
+            assert axes[element] + right < picture.width
+            width = max(metric.width(line.text, line.role) for line in drawn.boxes[element])
+            assert left + 1 + right >= width
+        assert axes[: shape.n] == sorted(axes[: shape.n])
+        for level, row in enumerate(shape.rows):
+            in_order = sorted(row, key=lambda e: axes[e])
+            for a, b in pairwise(in_order):
+                assert axes[a] + extents[a][1] < axes[b] - extents[b][0], "two labels overlap"
+            for label in row:
+                for passing in shape.passing[level]:
+                    distance = axes[passing] - axes[label]
+                    room = metric.label_gap
+                    assert distance > extents[label][1] + room or -distance > extents[label][0] + room, (
+                        "an edge touches a label"
+                    )
+            lines = [axes[e] for e in shape.passing[level]]
+            assert len(set(lines)) == len(lines), "two edges run on top of each other"
+        for node in range(shape.n, len(axes)):
+            low, high = drawn.bar(node)
+            assert low <= axes[node] <= high, "a label does not stand over its children"
+            assert all(shape.level[c] < shape.level[node] for c in shape.children[node])
+            others = [e for e in shape.rows[shape.level[node]] if e != node]
+            assert all(drawn.bar(e)[1] < low or high < drawn.bar(e)[0] for e in others), "two bars overlap"
+        for wall in picture.walls:
+            assert all(not axes[e] - extents[e][0] <= wall <= axes[e] + extents[e][1] for e in range(len(axes)))
+
+
+@settings(max_examples=300, deadline=None)
+@given(trees(max_tokens=10, labels=WIDE_LABELS), st.sampled_from([CELLS, PIXELS.metric()]), st.booleans())
+def test_nothing_overlaps(tree: Tree, metric: Metric, functions: bool) -> None:
+    check(compose(tree, None, Content(functions=functions), metric), metric)
+
+
+@settings(max_examples=150, deadline=None)
+@given(trees(max_tokens=9, labels=WIDE_LABELS), st.data())
+def test_nothing_overlaps_in_comparisons_and_beside_cuts(tree: Tree, data: st.DataObject) -> None:
+    other = Tree(tree.tokens, data.draw(_root_over(len(tree))))
+    other.sort()
+    cuts = data.draw(st.sets(st.integers(1, max(1, len(tree) - 1)))) if len(tree) > 1 else set()
+    picture = compose(tree, other, Content(), CELLS, cuts)
+    check(picture, CELLS)
+    gold, predicted = picture.drawn
+    assert gold.axes[: len(tree)] == predicted.axes[: len(tree)], "the columns of the words differ"
+    assert len(picture.walls) == len(cuts)
+
+
+def _root_over(n: int) -> st.SearchStrategy:
+    return trees(max_tokens=n).filter(lambda t: len(t) == n).map(lambda t: t.root)
+
+
+@settings(max_examples=200, deadline=None)
+@given(trees(max_tokens=9))
+def test_nodes_stand_above_the_material_in_their_gaps(tree: Tree) -> None:
+    """Otherwise the branches of a discontinuous node would run through what stands in its gap."""
+    shape = shape_of(tree)
+    yields = tree.yields()
+    level = {node: shape.level[shape.n + k] for k, node in enumerate(shape.nodes)}
+    for node, tokens in yields.items():
+        gap = set(gap_tokens(tokens))
+        assert all(level[other] < level[node] for other, inside in yields.items() if inside <= gap)
+
+
+def test_labels_are_centred_where_there_is_room() -> None:
+    tree = parse_tree("(S (NP (D 0=the) (N 1=dog)) (VP (V 2=saw) (NP (D 3=the) (N 4=cat))))")
+    (drawn,) = compose(tree, None, Content(), PIXELS.metric()).drawn
+    for node in range(drawn.shape.n, len(drawn.axes)):
+        low, high = drawn.bar(node)
+        assert drawn.axes[node] == (low + high) // 2
+
+
+def test_a_very_long_and_deep_sentence_is_laid_out() -> None:
+    """Depth is no limit, and 300 tokens with many gaps are laid out without conflicts."""
+    chooser = random.Random(0)
+    tokens = [Token(f"w{i}", "X") for i in range(300)]
+    items: list[set[int]] = [{i} for i in range(300)]
+    constituents = []
+    while len(items) > 1:
+        k = chooser.randrange(len(items) - 1)
+        j = min(len(items) - 1, k + chooser.choice([1, 1, 1, 2]))
+        items[k] |= items.pop(j)
+        constituents.append(("XP", set(items[k])))
+    check(compose(Tree.from_constituents(tokens, constituents), None, Content(), CELLS), CELLS)
+
+
+@pytest.mark.parametrize("treebank", ["de_pcc", "nl_alpino"])
+def test_real_trees_are_laid_out_without_overlaps(shared: Path, treebank: str) -> None:
+    trees_of_file = read_trees(shared / "data" / treebank / "dev.discbracket.gz")
+    drawn = 0
+    for tree in islice((tree for tree in trees_of_file if tree.is_discontinuous), 60):
+        for metric in (CELLS, PIXELS.metric()):
+            check(compose(tree, None, Content(), metric), metric)
+        drawn += 1
+    assert drawn == 60
+
+
+@pytest.mark.parametrize(
+    ("text", "width"), [("", 0), ("abc", 3), ("日本", 4), ("e\u0301", 1), ("\u200bx", 1), ("ｶ", 1), ("한", 2)]
+)
+def test_cells_are_those_of_terminals(text: str, width: int) -> None:
+    assert cells(text) == width
+
+
+def test_estimated_widths_grow_with_the_text() -> None:
+    assert 0 == advance("") < advance("i") < advance("n") < advance("日") < advance("日本")
+    assert advance("é") == advance("e") == advance("e\u0301")

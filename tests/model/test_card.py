@@ -1,0 +1,232 @@
+"""The card of a model: facts of a person, sizes and figures of the program, and how the shipped models are made."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import run_main
+from tiny_models import SIZES, tiny_model, toy_treebank
+
+from discoparse.evaluation import evaluate
+from discoparse.files.sealed import read_sealed, to_json, write_sealed
+from discoparse.model.facts import read_facts
+from discoparse.model.info import FILES, ModelInfo, model_directory, read_info
+from discoparse.model.model import replace_info
+from discoparse.parser.finding import load_parser
+from discoparse.training.treebanks import set_name
+from discoparse.treebank import read_trees, write_trees
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = str(ROOT / "scripts" / "make_model.sh")
+QUICK = [*(f"--set={name}={value}" for name, value in SIZES.items()), "--epochs=1", "--threads=1", "--device=cpu"]
+FACTS: dict[str, Any] = {
+    "name": "toys",
+    "language": "en",
+    "licence": "CC0",
+    "sources": {
+        "news": {"name": "Toy News", "text": "Headlines", "licence": "CC BY 4.0", "attribution": "Cite A. Author"},
+        "talk": {"name": "Toy Talk", "text": "Talk", "licence": "MIT", "attribution": "B. Body", "url": "http://a.b"},
+    },
+    "good_for": ["dogs that saw maps"],
+    "not_good_for": ["anything else"],
+    "conventions": ["the period hangs from the root"],
+}
+
+
+def changed(**changes: Any) -> dict[str, Any]:
+    """The facts with some fields changed; None takes one away."""
+    return {name: value for name, value in {**FACTS, **changes}.items() if value is not None}
+
+
+@pytest.fixture
+def treebanks(tmp_path: Path) -> Path:
+    for seed, name in enumerate(["news", "talk"]):
+        (tmp_path / name).mkdir()
+        write_trees(toy_treebank(10 + seed, seed), tmp_path / name / "train.discbracket.gz")
+        write_trees(toy_treebank(5 + seed, 7 + seed), tmp_path / name / "dev.discbracket.gz")
+    return tmp_path
+
+
+def train(treebanks: Path, facts: Any, *options: str) -> tuple[int, str, str]:
+    """Train on both treebanks, the first of them twice, with these facts on the card."""
+    card = treebanks / "facts.json"
+    card.write_text(facts if isinstance(facts, str) else json.dumps(facts))
+    train_files = [f"{treebanks}/{name}/train.discbracket.gz" for name in ("news", "news", "talk")]
+    dev_files = [f"{treebanks}/{name}/dev.discbracket.gz" for name in ("news", "talk")]
+    files = ["--train", *train_files, "--dev", *dev_files, "--output", str(treebanks / "out"), "--card", str(card)]
+    return run_main("train", *files, *QUICK, "--quiet", *options)
+
+
+def test_facts_sizes_figures_and_the_command_are_on_the_card(treebanks):
+    """Everything that a user of the model must know, from the file and from the training."""
+    status, _, errors = train(treebanks, FACTS, "--seed=3", "--json")
+    assert status == 0, errors
+    card = " ".join(run_main("models", str(treebanks / "out"))[1].split())
+    tokens = sum(len(tree) for tree in toy_treebank(10, 0))
+    assert f"**Toy News** (`news`): 10 sentences, {tokens} tokens for training, each counted 2 times." in card
+    assert "**Toy Talk** (`talk`): 11 sentences" in card
+    for stated in ("Licence: CC0", "CC BY 4.0", "Cite A. Author.", "http://a.b", *FACTS["good_for"]):
+        assert stated in card
+    assert card.index("anything else") < card.index("the period hangs from the root")
+    command = card[card.index("discoparse train") : card.index("- Recipe")]
+    assert "--train news/train.discbracket.gz news/train.discbracket.gz talk/train.discbracket.gz" in command
+    assert "--set hidden=16" in command
+    assert "--seed 3" in command
+    assert "--json" not in command
+    assert "Recipe: fast" in card
+    assert "hidden 16" in card
+    assert "cores" in card
+    for name, content in read_sealed(model_directory(treebanks / "out"), FILES, "model").items():
+        assert str(treebanks).encode() not in content, f"{name} tells where the files of this machine lie"
+
+
+def test_every_development_set_has_figures_under_its_name(treebanks):
+    """Those that an evaluation of each set alone gives, in metrics.json, on the card and in the list of models."""
+    assert train(treebanks, FACTS)[0] == 0
+    parser = load_parser(treebanks / "out")
+    dev = read_info(treebanks / "out").metrics["dev"]
+    assert list(dev["sets"]) == ["news", "talk"]
+    assert dev["sentences"] == 11
+    card = run_main("models", str(treebanks / "out"))[1]
+    for name, figures in dev["sets"].items():
+        gold = list(read_trees(treebanks / name / "dev.discbracket.gz"))
+        scores = evaluate(gold, parser.parse_tokens([tree.words for tree in gold])).all
+        assert figures["sentences"] == len(gold)
+        assert figures["f1"] == pytest.approx(scores.f1 or 0)
+        assert figures["disc_recall"] == pytest.approx(scores.disc.recall or 0)
+        assert figures["pos"] == pytest.approx(scores.pos_accuracy)
+        (row,) = [line for line in card.splitlines() if line.startswith(f"| `{name}` |")]
+        assert f"| {figures['pos']:.2f} |" in row
+    (listed,) = json.loads(run_main("models", str(treebanks / "out"), "--json")[1])
+    assert listed["figures"] == dev["sets"]
+    assert [entry["times"] for entry in listed["data"]] == [2, 1]
+    assert listed["notes"]["not_good_for"] == ["anything else"]
+
+
+def test_options_have_the_last_word_and_may_replace_the_file(treebanks):
+    """--name, --language and --licence prevail over the facts, and fill what these leave out."""
+    options = ["--name=other", "--licence=MIT"]
+    assert train(treebanks, changed(name=None, licence=None), *options)[0] == 0
+    info = read_info(treebanks / "out")
+    assert (info.name, info.language, info.licence) == ("other", "en", "MIT")
+    assert info.treebanks == ("Toy News", "Toy Talk")
+    (treebanks / "out").rename(treebanks / "before")
+    assert train(treebanks, FACTS, "--language=is")[0] == 0
+    info = read_info(treebanks / "out")
+    assert (info.name, info.language, info.licence) == ("toys", "is", "CC0")
+
+
+def test_without_facts_the_card_has_what_can_be_counted(treebanks):
+    """No --card: sizes, figures and the command are there all the same."""
+    files = ["--train", f"{treebanks}/news/train.discbracket.gz", "--dev", f"{treebanks}/talk/dev.discbracket.gz"]
+    assert run_main("train", *files, "--output", str(treebanks / "out"), *QUICK, "--quiet")[0] == 0
+    info = read_info(treebanks / "out")
+    assert (info.name, info.licence, info.treebanks) == ("out", None, ("news/train.discbracket.gz",))
+    card = run_main("models", str(treebanks / "out"))[1]
+    assert "`news`: 10 sentences" in card
+    assert "| `talk` | 6 |" in card
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ("{", "not JSON"),
+        ("[]", "the file must be an object"),
+        (changed(autor="me"), "unknown field autor; the fields are sources, good_for"),
+        (changed(good_for=None, conventions=None), "field good_for, conventions is missing"),
+        (changed(good_for="all"), "good_for must be a list of texts"),
+        (changed(good_for=["all", 1]), "good_for[1] must be a text"),
+        (changed(name=""), "name must be a text that is not empty"),
+        (changed(sources={}), "sources must be an object with an entry for each treebank"),
+        (changed(sources={"news": {}}), "field name, text, licence, attribution is missing in sources.news"),
+        (changed(sources={"news": FACTS["sources"]["news"]}), "does not describe talk; it needs news, talk"),
+        (changed(sources={**FACTS["sources"], "web": FACTS["sources"]["news"]}), "describes web, which this training"),
+    ],
+)
+def test_facts_that_are_not_as_they_should_be_are_refused(treebanks, facts, message):
+    """With the file and the field, before anything is trained."""
+    status, _, errors = train(treebanks, facts)
+    assert status == 1
+    assert "facts.json: " in errors
+    assert message in errors
+    assert not (treebanks / "out").exists()
+
+
+def test_a_card_needs_a_licence(treebanks):
+    """From the file or from the option; and the file must be there."""
+    status, _, errors = train(treebanks, changed(licence=None))
+    assert status == 2
+    assert "add it there, or give --licence" in errors
+    status, _, errors = train(treebanks, FACTS, "--card=nowhere.json")
+    assert status == 1
+    assert "nowhere.json" in errors
+
+
+def test_sets_are_named_by_file_or_folder(tmp_path, monkeypatch):
+    """A file gets the same name from wherever it is looked at; files of one name are one set."""
+    (tmp_path / "nl").mkdir()
+    monkeypatch.chdir(tmp_path / "nl")
+    names = [set_name(path) for path in ("dev.export", f"{tmp_path}/nl/train.more.export.gz", "../nl/test", "a.b.gz")]
+    assert names == ["nl", "nl", "nl", "a"]
+
+
+def test_a_saved_model_gets_a_new_card(tmp_path):
+    """Facts and card change, the parser does not."""
+    tiny_model(tmp_path / "m")
+    sentences = [["dogs", "saw", "maps", "."]]
+    before = load_parser(tmp_path / "m").parse_tokens(sentences)
+    replace_info(tmp_path / "m", ModelInfo("renamed", "en", licence="CC0", notes={"good_for": ["cats"]}))
+    parser = load_parser(tmp_path / "m")
+    assert parser.parse_tokens(sentences) == before
+    assert parser.info.name == "renamed"
+    assert "## Good for\n\n- cats\n" in run_main("models", str(tmp_path / "m"))[1]
+
+
+def test_models_from_before_the_fuller_card_still_work(tmp_path):
+    """Format version 1 without the newer fields, and figures of several sets beside each other."""
+    tiny_model(tmp_path / "m")
+    files = read_sealed(tmp_path / "m", FILES, "model")
+    config = json.loads(files["config.json"])
+    for name in ("data", "notes", "training"):
+        del config[name]
+    metrics = {"dev": {"f1": 50.0}, "news": {"f1": 40.0, "disc_f1": 30.0, "pos": 90.0}}
+    write_sealed(tmp_path / "m", {**files, "config.json": to_json(config), "metrics.json": to_json(metrics)})
+    assert load_parser(tmp_path / "m").parse_tokens([["dogs"]])
+    assert read_info(tmp_path / "m").dev_sets == metrics
+    replace_info(tmp_path / "m", read_info(tmp_path / "m"))
+    assert "| `news` | 40.00 | 30.00 | 90.00 |" in run_main("models", str(tmp_path / "m"))[1]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+@pytest.mark.parametrize("name", ["nl", "nl-large", "de", "en", "is"])
+def test_the_script_makes_the_installed_models(tmp_path, name):
+    """Its files, its options and the facts fit together: with toy treebanks a model with a full card comes out."""
+    language, _, _ = name.partition("-")
+    facts = read_facts(ROOT / "models" / language / "facts.json")
+    for treebank in facts.sources:
+        (tmp_path / treebank).mkdir()
+        for part in ("train", "dev"):
+            write_trees(toy_treebank(4, 1), tmp_path / treebank / f"{part}.discbracket.gz")
+    command = ["bash", SCRIPT, name, str(tmp_path), str(tmp_path / "out"), *QUICK, "--quiet"]
+    made = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHON": sys.executable})
+    assert made.returncode == 0, made.stderr
+    info = read_info(tmp_path / "out")
+    assert (info.name, info.language) == (name, language)
+    assert {entry["set"] for entry in info.data} == set(facts.sources)
+    assert info.notes == facts.notes
+    assert set(info.dev_sets) <= set(facts.sources)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+def test_the_script_explains_itself(tmp_path):
+    """Too few arguments, or a model that there is not."""
+    for arguments, message in (([], "usage"), (["fr", "a", "b"], "choose nl, nl-large, de, en or is")):
+        made = subprocess.run(["bash", SCRIPT, *arguments], capture_output=True, text=True)
+        assert made.returncode == 2
+        assert message in made.stderr

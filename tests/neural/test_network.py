@@ -1,0 +1,144 @@
+"""The network of Section 3: representations, and the equality of its plain, factored and lockstep scorers."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+
+import pytest
+import torch
+from oracle_batches import batch_oracle, decisions_for
+from walks import random_gold
+
+from discoparse.neural.decoding import FoldedScorers, ScoringPolicy
+from discoparse.neural.network import Dropout, Inputs, Network, NetworkConfig
+from discoparse.training.objective import factored_inputs, plain_inputs
+from discoparse.tree import gap_tokens
+
+
+@pytest.fixture
+def network() -> Network:
+    torch.manual_seed(0)
+    sizes = {"word_size": 5, "character_size": 4, "character_hidden": 3, "hidden": 8, "scorer_hidden": 7}
+    config = NetworkConfig(words=11, characters=9, tags=4, labels=5, chains=True, **sizes)
+    network = Network(config).eval()
+    for parameter in network.parameters():  # biases begin as 0, and nobody would miss them
+        if parameter.dim() == 1:
+            torch.nn.init.uniform_(parameter, -0.5, 0.5)
+    return network.requires_grad_(False)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_factored_and_plain_scorers_agree(network, seed):
+    """Without dropout, projecting every token once gives what r(s) and the feed-forward networks give (to 1e-5)."""
+    _, decisions, _, _, tokens = decisions_for(seed)
+    scorers = network.scorers
+    rows = scorers.with_nil(tokens)
+    for plain, factored in zip(
+        plain_inputs(scorers, rows, decisions), factored_inputs(scorers, rows, decisions), strict=True
+    ):
+        torch.testing.assert_close(plain, factored, atol=1e-5, rtol=0)
+
+
+class WatchedPolicy(ScoringPolicy):
+    """Keeps the scores of the last step."""
+
+    def scores(self, focus: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        self.last = super().scores(focus, legal)
+        return self.last
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_policy_scores_what_training_scores(network, seed):
+    """Every legal action of every configuration gets the score in lockstep that the flat training rows give it."""
+    trace, decisions, _, _, tokens = decisions_for(seed)
+    scorers = network.scorers
+    pairs, foci = factored_inputs(scorers, scorers.with_nil(tokens), decisions)
+    expected = scorers.pair_scores(pairs)
+    machine, *_ = batch_oracle_again(seed)
+    policy = WatchedPolicy(FoldedScorers.of(scorers), tokens, machine.length)
+    found = {}
+    rows = {}
+    steps = trace.action.shape[1]
+    for b, n in enumerate(machine.length.tolist()):
+        for t in range(2 * n - 1):
+            rows[b, t] = len(rows)
+    for t in range(steps - 1):
+        legal = machine.legal()
+        policy(machine, legal)
+        for b, slot in torch.nonzero(legal).tolist():
+            made = trace.entered[b, t, slot].item()
+            key = rows[b, made] if made >= 0 else len(decisions.focus) + b * machine.width + slot
+            found[rows[b, t], key] = policy.last[b, slot]
+        machine.advance(trace.action[:, t + 1])
+    keys = list(zip(decisions.pair_focus.tolist(), decisions.pair_item.tolist(), strict=True))
+    assert set(found) == set(keys)
+    torch.testing.assert_close(torch.stack([found[key] for key in keys]), expected, atol=1e-5, rtol=0)
+    states = policy.finish(machine)
+    flat = torch.stack([states[b, t] for b, t in rows])
+    torch.testing.assert_close(flat, scorers.label_hidden_states(foci), atol=1e-5, rtol=0)
+
+
+def batch_oracle_again(seed: int):
+    chance = random.Random(seed)
+    lengths = [chance.randint(1, 9) for _ in range(6)]
+    return batch_oracle([random_gold(chance, n) for n in lengths], lengths)
+
+
+def test_sets_with_at_most_one_gap_have_distinct_representations(network):
+    """Section 3.2: (min, max, first gap token, last gap token) tells such sets apart, and so does r(s)."""
+    seen = {}
+    for size in range(1, 7):
+        for s in combinations(range(6), size):
+            gap = gap_tokens(s)
+            if gap and gap != list(range(gap[0], gap[-1] + 1)):
+                continue
+            key = (s[0], s[-1], *([gap[0], gap[-1]] if gap else [None, None]))
+            assert seen.setdefault(key, s) == s
+    rows = network.scorers.with_nil(torch.randn(1, 6, 16))  # nil is row 6
+    positions = torch.tensor([[6 if position is None else position for position in key] for key in seen])
+    assert len(network.scorers.represent(rows, positions).unique(dim=0)) == len(seen)
+
+
+def test_padding_and_neighbours_do_not_change_a_sentence(network):
+    """The encoder gives a sentence the same vectors alone and beside a longer one."""
+    torch.manual_seed(1)
+    words, forms = torch.randint(0, 11, (2, 6)), torch.randint(0, 4, (2, 6))
+    characters, form_lengths = torch.randint(0, 9, (4, 5)), torch.tensor([5, 1, 3, 2])
+    both = network.encoder(Inputs(words, forms, characters, form_lengths, torch.tensor([6, 3])))
+    alone = network.encoder(Inputs(words[1:, :3], forms[1:, :3], characters, form_lengths, torch.tensor([3])))
+    for together, single in zip(both, alone, strict=True):
+        torch.testing.assert_close(together[1:, :3], single, atol=1e-5, rtol=0)
+
+
+def test_initialisation_is_the_paper_s():
+    """Appendix B: embeddings and nil in U(-0.1, 0.1); matrices by Xavier, each gate of an LSTM for itself; biases 0."""
+    torch.manual_seed(0)
+    fresh = Network(NetworkConfig(words=500, characters=50, tags=12, labels=25))
+    for name, parameter in fresh.named_parameters():
+        values = parameter.detach()
+        if name.endswith("embedding.weight") or name.endswith("nil"):
+            parts, bound = [values], 0.1
+        elif values.dim() == 1:
+            assert not values.any(), name
+            continue
+        else:
+            parts = list(values.chunk(4)) if "lstm" in name else [values]
+            bound = (6 / sum(parts[0].shape)) ** 0.5
+        for part in parts:  # uniform: in the bounds, up to both of them, half of it in the middle
+            assert part.abs().max() <= bound, name
+            assert part.min() < -0.9 * bound, name
+            assert part.max() > 0.9 * bound, name
+            assert (part.abs() < bound / 2).double().mean().item() == pytest.approx(0.5, abs=0.12), name
+
+
+def test_word_and_character_vectors_are_dropped_as_wholes(network):
+    """In training either is missing now and then, the other is scaled up; in use both are there."""
+    encoder = Network(network.config, Dropout(embedding=0.3)).encoder.train()
+    whole = torch.ones(50, 40, 6), torch.ones(50, 40, 5)
+    forms, words = encoder._drop(*whole)
+    for vectors in (forms, words):
+        assert (vectors == vectors[..., :1]).all()
+        assert 0.25 < (vectors[..., 0] == 0).double().mean() < 0.35
+    assert set((forms[..., 0] + words[..., 0]).unique().tolist()) == {0.0, 2.0}
+    assert encoder.eval()._drop(*whole) == whole

@@ -1,0 +1,216 @@
+"""The parser from Python: any text gives sound trees that line up with it, alone or in a stream, in any company."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_model import random_parser
+
+import discoparse.parser.parser
+from discoparse import Parser, Tree
+from discoparse.errors import DiscoparseError
+from discoparse.neural.batching import LONGEST_SENTENCE
+from discoparse.parser.passages import read_lines
+
+PARSER = random_parser()
+TEXT = "What did you see? The dog isn't old (yet), “Fox” said…\n\nCats bark 🎉 loudly: 10 % of them.\nOr so?"
+SENTENCES = [
+    ["What", "did", "you", "see", "?"],
+    ["cats"],
+    ["The", "dog", "-LRB-", "old", "-RRB-", "barks", "."],
+    ["(", "…", "\u200d", "日本", "a b", ""],
+    ["dog"] * 30,
+]
+
+# What users paste: words, punctuation, quotes, brackets, controls, emoji, and anything else.
+texts = st.lists(
+    st.one_of(
+        st.sampled_from(["The dog ", "isn't ", "(“x”) ", "\n", "\n\n", ". ", "\x00", "\ufeff", "🎉", "…", "e\u0301"]),
+        st.text(max_size=8),
+    ),
+    max_size=12,
+).map("".join)
+words = st.text(min_size=1, max_size=6)
+
+
+def check_tree(tree: Tree, text: str) -> None:
+    """A sound tree whose tokens and constituents are where they say they are in the text."""
+    masks = tree.masks()
+    assert masks[tree.root] == (1 << len(tree)) - 1
+    assert sorted(c for n in tree.preorder() for c in n.children if isinstance(c, int)) == list(range(len(tree)))
+    assert tree.copy() == tree
+    spans = [token.span for token in tree.tokens]
+    assert all(0 <= start < end <= len(text) for start, end in spans)
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
+    assert tree.text == text[spans[0][0] : spans[-1][1]]
+    for node, blocks in tree.spans().items():
+        covered = {i for start, end in blocks for i, span in enumerate(spans) if start <= span[0] and span[1] <= end}
+        assert covered == tree.yields()[node]
+        assert len(blocks) == 1 + sum(a + 1 < b for a, b in pairwise(sorted(covered)))
+    assert all(node.probability is not None and 0 <= node.probability <= 1 for node in tree.preorder())
+
+
+@settings(deadline=None, max_examples=40)
+@given(texts)
+def test_any_text_gives_sound_trees_that_line_up_with_it(text):
+    trees = PARSER.parse(text)
+    for tree in trees:
+        check_tree(tree, text)
+    spans = [token.span for tree in trees for token in tree.tokens]
+    assert spans == sorted(spans)
+    rest = "".join(
+        text[end:start] for (_, end), (start, _) in zip([(0, 0), *spans], [*spans, (len(text), 0)], strict=True)
+    )
+    assert not any(character.isalnum() for character in rest), "a visible character is in no token"
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.lists(words, min_size=1, max_size=8), max_size=6))
+def test_words_come_back_as_they_were_given(sentences):
+    assert [tree.words for tree in PARSER.parse_tokens(sentences)] == sentences
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.lists(words, max_size=5), max_size=8))
+def test_a_stream_keeps_the_order_and_the_places_of_empty_sentences(sentences):
+    streamed = list(PARSER.stream_tokens(iter(sentences)))
+    assert [tree.words if tree else [] for tree in streamed] == sentences
+
+
+@pytest.mark.parametrize("parse", [PARSER.parse_tokens, PARSER.stream_tokens])
+def test_a_string_is_no_list_of_words(parse):
+    with pytest.raises(TypeError, match="sentence 2 is a string"):
+        list(parse([["a"], "no words"]))
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_a_stream_cut_anywhere_gives_the_trees_of_the_whole(size, monkeypatch):
+    """Windows smaller than the text, too: sentences do not depend on where the stream is cut or who is near."""
+    monkeypatch.setitem(discoparse.parser.parser.WINDOW_TOKENS, "cpu", 4 * size)
+    text = TEXT * 5
+    streamed = list(PARSER.stream(text[k : k + size] for k in range(0, len(text), size)))
+    whole = PARSER.parse(text)
+    assert streamed == whole
+    assert [t.text for t in streamed] == [t.text for t in whole]
+    assert [t.tokens[-1].span for t in streamed] == [t.tokens[-1].span for t in whole]
+
+
+def test_a_stream_reads_no_further_than_it_must():
+    """An endless stream gives trees: memory is bounded by a window."""
+    consumed = 0
+
+    def endless():
+        nonlocal consumed
+        while True:
+            consumed += 1
+            yield "The dog barks.\n\n"
+
+    stream = PARSER.stream(endless())
+    assert next(stream).words == ["The", "dog", "barks", "."]
+    assert consumed < 1000
+
+
+def test_company_does_not_matter():
+    """The tree of a sentence and the scores behind it do not depend on the sentences parsed beside it."""
+    together = PARSER.parse_tokens(SENTENCES * 3)
+    for k, sentence in enumerate(SENTENCES * 3):
+        (alone,) = PARSER.parse_tokens([sentence])
+        assert alone == together[k]
+        for one, other in zip(alone.preorder(), together[k].preorder(), strict=True):
+            assert one.probability == pytest.approx(other.probability, abs=1e-4)
+
+
+def test_brackets_are_read_in_any_spelling_and_given_back_as_they_came():
+    penn, plain, hidden = PARSER.parse_tokens(
+        [["a", *pair] for pair in (("-LRB-", "-RRB-"), ("(", ")"), ("#LRB#", "#RRB#"))]
+    )
+    assert penn.words == ["a", "-LRB-", "-RRB-"]
+    assert penn.constituents() == plain.constituents() == hidden.constituents()
+    assert penn.tags == plain.tags == hidden.tags
+
+
+def test_probabilities_are_those_of_the_labeller():
+    """The probability is that of the lowest label of a set, times that of each step up its chain, and of its end."""
+    (tree,) = PARSER.parse_tokens([["cats"]])
+    scorers = PARSER.network.scorers
+    labels = [PARSER.vocabulary.labels.index((node.label,)) + 1 for node in tree.preorder()][::-1]
+    with torch.inference_mode():
+        _, last, _ = PARSER.encode([["cats"]], np.array([1]))
+        first = scorers.label_first(scorers.represent(scorers.with_nil(last), torch.tensor([[0, 0, 1, 1]])))
+        state = scorers.label_hidden_states(first)[0]
+        scores = scorers.label_output(state)
+        scores[0] = -torch.inf  # the whole sentence must be labelled
+        expected = scores.softmax(0)[labels[0]]
+        for label, higher in pairwise([*labels, 0]):
+            expected = (
+                expected * (scorers.above_output(state) + scorers.above_given(torch.tensor(label))).softmax(0)[higher]
+            )
+    assert [node.probability for node in tree.preorder()] == [pytest.approx(float(expected), abs=2e-6)] * len(labels)
+
+
+def test_a_pickled_parser_parses_alike():
+    before = torch.get_rng_state()
+    copy = pickle.loads(pickle.dumps(PARSER))
+    assert torch.equal(torch.get_rng_state(), before)
+    assert isinstance(copy, Parser)
+    assert copy.language == PARSER.language
+    assert copy.parse(TEXT) == PARSER.parse(TEXT)
+
+
+def test_threads_share_a_parser():
+    """Eight threads that start together on a parser that has seen nothing get the trees that one gets."""
+    expected = random_parser().parse_tokens(SENTENCES * 4)
+    parser = random_parser()
+    start = threading.Barrier(8)
+
+    def work(_: int) -> list[Tree]:
+        start.wait()
+        return [tree for sentence in SENTENCES * 4 for tree in parser.parse_tokens([sentence])]
+
+    with ThreadPoolExecutor(8) as pool:
+        for found in pool.map(work, range(8)):
+            assert found == expected
+
+
+def test_overlong_sentences_are_cut_in_text_and_refused_as_tokens():
+    text = "word " * (LONGEST_SENTENCE + 1)
+    with pytest.warns(
+        UserWarning, match=f"has {LONGEST_SENTENCE + 1:,} tokens, more than {LONGEST_SENTENCE:,}: cut into 2 parts"
+    ):
+        trees = PARSER.parse(text)
+    assert [len(tree) for tree in trees] == [LONGEST_SENTENCE // 2, LONGEST_SENTENCE // 2 + 1]
+    for tree in trees:
+        assert tree.text == text[tree.tokens[0].span[0] : tree.tokens[-1].span[1]]
+    with pytest.raises(DiscoparseError, match=r"sentence 2 has 2,001 words; a tree needs 1 to 2,000"):
+        PARSER.parse_tokens([["a"], ["word"] * (LONGEST_SENTENCE + 1)])
+    assert list(PARSER.stream_tokens([["word"] * (LONGEST_SENTENCE + 1)])) == [None]
+
+
+def test_misuse_is_explained():
+    with pytest.raises(DiscoparseError, match="sentence 1 has 0 words"):
+        PARSER.parse_tokens([[]])
+    with pytest.raises(TypeError, match="sentence 1 is a string"):
+        PARSER.parse_tokens(["The dog barks."])
+    with pytest.raises(ValueError, match="not parsed from text"):
+        PARSER.parse_tokens([["dog"]])[0].spans()
+    assert PARSER.parse("") == PARSER.parse(" \n\t\x00") == PARSER.parse_tokens([]) == []
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.text(alphabet="a \t\n\r\u2028(", max_size=6)))
+def test_lines_of_tokens_have_a_result_each_wherever_the_stream_is_cut(pieces):
+    text = "".join(pieces)
+    results = list(read_lines(pieces, pytest.fail))
+    lines = text.split("\n")
+    lines = lines if lines[-1] else lines[:-1]
+    assert [passage.words if passage else [] for passage in results] == [line.split() for line in lines]
+    for passage in filter(None, results):
+        assert [text[start:end] for start, end in passage.spans] == passage.words

@@ -1,0 +1,156 @@
+"""The training objective: flat tensors give what a loop over decisions gives, however sentences are batched."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from oracle_batches import decisions_for
+from strategies import trees as any_trees
+from tiny_models import tiny_recipe, toy_treebank
+
+from discoparse.neural.network import Network, NetworkConfig
+from discoparse.neural.vocabulary import Vocabulary
+from discoparse.training.corpus import ChainTable, Corpus
+from discoparse.training.decision_store import DecisionStore
+from discoparse.training.loop import Trainer
+from discoparse.training.objective import Decisions, factored_inputs, label_loss, structural_loss
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def network() -> Network:
+    torch.manual_seed(0)
+    return Network(
+        NetworkConfig(words=3, characters=3, tags=3, labels=5, hidden=8, scorer_hidden=7, chains=True)
+    ).eval()
+
+
+def loop_loss(scores: torch.Tensor, decisions: Decisions) -> torch.Tensor:
+    """Minus the log of the probability of all wanted actions together, decision by decision."""
+    total = torch.zeros(())
+    for focus in range(len(decisions.focus)):
+        mine = decisions.pair_focus == focus
+        if mine.any():
+            chances = scores[mine].softmax(0)
+            total = total - chances[decisions.pair_optimal[mine]].sum().log()
+    return total
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_structural_loss_is_the_sum_over_decisions(network: Network, seed: int):
+    """Softmax over the legal actions of each configuration, and the gradient that goes with it."""
+    _, decisions, _, _, tokens = decisions_for(seed)
+    scorers = network.scorers
+    pairs, _ = factored_inputs(scorers, scorers.with_nil(tokens), decisions)
+    scores = (scorers.pair_scores(pairs) * 5).detach().requires_grad_()
+    loss, expected = structural_loss(scores, decisions), loop_loss(scores, decisions)
+    torch.testing.assert_close(loss, expected)
+    (found,) = torch.autograd.grad(loss, scores)
+    (wanted,) = torch.autograd.grad(expected, scores)
+    torch.testing.assert_close(found, wanted)
+
+
+def test_a_set_of_optimal_actions_is_rewarded_together():
+    """With two wanted actions of three, the loss is minus the log of the sum of their probabilities."""
+    decisions = Decisions(
+        torch.zeros(2, 4, dtype=torch.long),
+        torch.zeros(2, dtype=torch.long),
+        torch.tensor([0, 0, 0]),
+        torch.tensor([0, 0, 0]),
+        torch.tensor([True, False, True]),
+    )
+    scores = torch.tensor([0.5, 2.0, -1.0])
+    chances = scores.softmax(0)
+    torch.testing.assert_close(structural_loss(scores, decisions), -(chances[0] + chances[2]).log())
+
+
+def test_extreme_scores_give_finite_losses_and_gradients():
+    """A parser that is very sure, rightly or wrongly, does not break the training."""
+    scores = torch.tensor([800.0, -800.0, 0.0, -900.0, 900.0], requires_grad=True)
+    decisions = Decisions(
+        torch.zeros(3, 4, dtype=torch.long),
+        torch.zeros(3, dtype=torch.long),
+        torch.tensor([0, 0, 0, 1, 1]),
+        torch.zeros(5, dtype=torch.long),
+        torch.tensor([False, True, False, False, True]),
+    )
+    loss = structural_loss(scores, decisions)
+    loss.backward()
+    assert loss.item() == pytest.approx(1600)
+    assert scores.grad is not None
+    assert torch.isfinite(scores.grad).all()
+
+
+def test_a_chain_is_spelled_from_the_bottom_up(network: Network):
+    """The loss of a chain is that of its lowest label, of each label above given the one below, and of its end."""
+    scorers = network.scorers
+    assert scorers.above_output is not None
+    assert scorers.above_given is not None
+    with torch.no_grad():
+        scorers.above_given.weight.normal_()
+    states = torch.randn(3, 7)
+    chains = torch.tensor([[0, -1, -1], [2, 0, -1], [3, 1, 0]])  # none, one label, label 1 above label 3
+    first = scorers.label_output(states).log_softmax(1)
+    above = scorers.above_output(states)
+
+    def step(row: int, given: int, label: int) -> torch.Tensor:
+        return (above[row] + scorers.above_given.weight[given]).log_softmax(0)[label]
+
+    expected = -(first[0, 0] + first[1, 2] + step(1, 2, 0) + first[2, 3] + step(2, 3, 1) + step(2, 1, 0))
+    torch.testing.assert_close(label_loss(scorers, states, torch.tensor([0, 1, 2]), chains), expected)
+
+
+def test_stored_derivations_are_those_of_a_batch():
+    """Cut into sentences and put together again in another batch, in another order, decisions stay the same."""
+    trees = toy_treebank(9, 3)
+    vocabulary = Vocabulary.from_trees(trees, chains=True)
+    chains = ChainTable(vocabulary, spell=True)
+    corpus = Corpus(trees, vocabulary, chains, CPU)
+    small = DecisionStore.of_oracle(corpus, batch_tokens=1)
+    large = DecisionStore.of_oracle(corpus)
+    chosen = np.array([4, 0, 7, 7])
+    index = torch.from_numpy(chosen)
+    width = int(corpus.lengths[chosen].max()) + 2
+    one, other = (store.batch(chosen, index, width) for store in (small, large))
+    assert torch.equal(one.focus, other.focus)
+    assert torch.equal(one.label, other.label)
+    rows = [
+        set(zip(d.pair_focus.tolist(), d.pair_item.tolist(), d.pair_optimal.tolist(), strict=True))
+        for d in (one, other)
+    ]
+    assert rows[0] == rows[1]
+    assert len(one.focus) == int((2 * corpus.lengths[chosen] - 1).sum())
+    assert int(one.pair_optimal.sum()) == int((2 * corpus.lengths[chosen] - 2).sum())  # one wanted action a decision
+
+
+@settings(max_examples=40, deadline=None)
+@given(any_trees())
+def test_every_kind_of_tree_becomes_a_corpus(tree):
+    """Unary chains, one token, wide gaps: each gold label is found once in the decisions of its sentence."""
+    vocabulary = Vocabulary.from_trees([tree], chains=True)
+    chains = ChainTable(vocabulary, spell=True)
+    corpus = Corpus([tree], vocabulary, chains, CPU)
+    store = DecisionStore.of_oracle(corpus)
+    decisions = store.batch(np.array([0]), torch.tensor([0]), len(tree))
+    spelled = chains.spelled(CPU)[decisions.label]
+    found = sorted(vocabulary.labels[k - 1][0] for k in spelled.flatten().tolist() if k > 0)
+    assert found == sorted(node.label for node in tree.preorder())
+
+
+def test_padding_has_no_tags_to_learn():
+    """The loss of a batch is the sum of those of its sentences."""
+    trainer = Trainer(tiny_recipe("fast", unk_probability=0.0), toy_treebank(12, 1), CPU, seed=1)
+    trainer.network.eval()
+    lengths = trainer.corpus.lengths
+    pair = [int(lengths.argmin()), int(lengths.argmax())]
+    assert lengths[pair[0]] < lengths[pair[1]]
+
+    def loss(chosen: list[int]) -> torch.Tensor:
+        index = torch.tensor(chosen)
+        first, _ = trainer._encode(np.array(chosen), index)
+        return trainer._tagging_loss(first, index)
+
+    torch.testing.assert_close(loss(pair), loss(pair[:1]) + loss(pair[1:]))
