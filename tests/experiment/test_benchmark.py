@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from discoparse.cli import cli
 from discoparse.experiment import benchmark
-from discoparse.parser.parser import Chains, Parser
+from discoparse.parser.parser import Parser
 from discoparse.training.recipe import RECIPES
 from discoparse.tree import Tree
 from discoparse.treebank import write_trees
@@ -47,26 +47,6 @@ def test_own_trees_are_trees_of_many_lengths() -> None:
     assert len({word for tree in trees for word in tree.words}) > 300
 
 
-def test_encoder_is_timed_on_the_batches_of_parsing(parser: Parser) -> None:
-    """The ratio would mean nothing if the encoder alone saw other batches."""
-    sentences = [tree.words for tree in benchmark.own_trees(40)]
-    batches = benchmark._batches(parser, sentences)
-    encoded = [words for batch, _ in batches for words in batch]
-    assert sorted(encoded) == sorted(sentences)
-    assert any(len(batch) > 1 for batch, _ in batches)
-
-
-def test_yields_are_those_of_the_trees(parser: Parser) -> None:
-    """The faster way out of the parser must give what the trees have."""
-    sentences = [tree.words for tree in benchmark.own_trees(20)]
-    trees = parser.parse_tokens(sentences)
-    chains = Chains(parser.vocabulary)
-    for tree, yields in zip(trees, benchmark.labelled_yields(parser, sentences), strict=True):
-        nodes = sum(len(chains[code]) for code, _ in yields)
-        assert nodes == len(list(tree.preorder()))
-        assert {mask for _, mask in yields} == set(tree.masks().values())
-
-
 def scripted(monkeypatch: pytest.MonkeyPatch, seconds: list[float]) -> None:
     """Let calls take so long, whatever they do."""
     script = iter(seconds)
@@ -81,8 +61,8 @@ def scripted(monkeypatch: pytest.MonkeyPatch, seconds: list[float]) -> None:
 def test_rates_are_medians_after_a_warm_up(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
     """Encoder, yields and trees in turn; the first turn does not count, and word forms are new in every turn."""
     cleared: list[bool] = []
-    really = parser.clear_cache
-    monkeypatch.setattr(parser, "clear_cache", lambda: (cleared.append(True), really()))
+    really = parser.decoder.reset
+    monkeypatch.setattr(parser.decoder, "reset", lambda: (cleared.append(True), really()))
     scripted(monkeypatch, [100, 100, 100, 1, 2, 4, 1, 2, 4, 10, 20, 40])
     sentences = [tree.words for tree in benchmark.own_trees(20)]
     tokens = sum(map(len, sentences))

@@ -14,10 +14,9 @@ from discoparse.evaluation import evaluate
 from discoparse.evaluation.significance import compare_results
 from discoparse.experiment.measures import breakdown, pooled, significance, transitions
 from discoparse.experiment.plan import find_treebank
-from discoparse.experiment.runs import action_memory_sizes
 from discoparse.experiment.tables import Spread, Table, as_csv, latex, markdown
 from discoparse.system.constituents import tree_constituents
-from discoparse.system.derivation_lengths import memory_sizes
+from discoparse.system.derivation_lengths import memory_sizes, shifts
 from discoparse.system.oracle import static_derivation
 from discoparse.system.transition import Combine, Configuration, Shift
 from discoparse.treebank.discbracket import parse_tree
@@ -74,18 +73,15 @@ def test_breakdown_counts_the_gold_constituents_of_one_seed() -> None:
     assert lengths[0]["gold"] == evaluate(GOLD, GOLD).all.gold
 
 
-def test_memory_of_slots_is_that_of_actions() -> None:
-    """Counting from the parser's slots gives what the transition system itself says."""
+def test_memory_sizes_are_those_of_the_configurations() -> None:
     for tree in GOLD:
         derivation = static_derivation(tree_constituents(tree))
-        slots, c = [], Configuration.initial(len(tree))
+        sizes, c = [], Configuration.initial(len(tree))
         for action in derivation:
-            if isinstance(action, Shift):
-                slots.append(c.next_token)
-            elif isinstance(action, Combine):
-                slots.append(min(action.item))
             c = c.apply(action)
-        assert action_memory_sizes(slots) == memory_sizes(derivation)
+            if isinstance(action, Shift | Combine):
+                sizes.append(len(c.memory))
+        assert memory_sizes(shifts(derivation)) == sizes
 
 
 def test_transitions_of_all_systems() -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from discoparse.neural.decoding import FoldedScorers, structural_pass
 from discoparse.neural.few import FewScorers, few_pass
 from discoparse.neural.network import Network, NetworkConfig
+from discoparse.neural.scoring import FoldedScorers
+from discoparse.neural.structure import structural_pass
 
 _SIZES = {"word_size": 5, "character_size": 4, "character_hidden": 3, "hidden": 8, "scorer_hidden": 7}
 

@@ -9,9 +9,10 @@ import pytest
 import torch
 from walks import random_gold
 
-from discoparse.neural.decoding import FoldedScorers, ScoringPolicy, _label_inputs
-from discoparse.neural.lockstep import Gold, Lockstep, LockstepOracle, Trace, gold_tensors, run, run_with_oracle
+from discoparse.neural.lockstep import GoldBatch, Lockstep, LockstepOracle, Trace, gold_tensors, run, run_with_oracle
 from discoparse.neural.network import Network, NetworkConfig, Scorers
+from discoparse.neural.scoring import FoldedScorers, ScoringPolicy
+from discoparse.neural.structure import _label_inputs
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 if DEVICE == "cpu":
@@ -33,12 +34,12 @@ def scorers() -> Scorers:
 
 
 @pytest.fixture(scope="module")
-def batch() -> tuple[torch.Tensor, torch.Tensor, Gold]:
+def batch() -> tuple[torch.Tensor, torch.Tensor, GoldBatch]:
     """Token vectors, lengths and random gold trees."""
     chance = random.Random(1)
     golds = [sorted(random_gold(chance, n), key=str) for n in LENGTHS]
     rows = [[(k % 3 + 1, sum(1 << i for i in s)) for k, (_, s) in enumerate(gold)] for gold in golds]
-    gold = Gold(*(tensor.to(DEVICE) for tensor in gold_tensors(rows, LENGTHS).tensors()))
+    gold = GoldBatch(*(tensor.to(DEVICE) for tensor in gold_tensors(rows, LENGTHS).tensors()))
     torch.manual_seed(2)
     return torch.randn(len(LENGTHS), max(LENGTHS), 16, device=DEVICE), torch.tensor(LENGTHS, device=DEVICE), gold
 
@@ -68,7 +69,7 @@ def test_greedy_derivations_are_those_of_the_loop(batch):
 def test_a_batch_of_single_words():
     """One step, nothing to decide."""
     gold = gold_tensors([[(2, 1)], [(3, 1)]], [1, 1])
-    gold = Gold(*(tensor.to(DEVICE) for tensor in gold.tensors()))
+    gold = GoldBatch(*(tensor.to(DEVICE) for tensor in gold.tensors()))
     lengths = torch.tensor([1, 1], device=DEVICE)
     ours, _ = derivation.derive(scorers(), torch.randn(2, 1, 16, device=DEVICE), lengths, gold, sample=True)
     machine = Lockstep(lengths, 1)
@@ -91,7 +92,7 @@ def test_many_items_and_many_constituents(complete):
     lengths = torch.tensor([length], device=DEVICE)
     pairs = [(1, 3 << i) for i in range(0, length - 1, 2)] + [(2, 1 << i) for i in range(0, length, 2)]
     gold = gold_tensors([[*pairs, (3, (1 << length) - 1)]], [length])
-    gold = Gold(*(tensor.to(DEVICE) for tensor in gold.tensors()))
+    gold = GoldBatch(*(tensor.to(DEVICE) for tensor in gold.tensors()))
     assert gold.member.shape[-1] > 1
     ours, _ = derivation.derive(eager, tokens, lengths, gold, complete=complete)
     machine = Lockstep(lengths, length)

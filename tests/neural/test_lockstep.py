@@ -12,7 +12,7 @@ from walks import random_gold
 
 from discoparse.neural import lockstep
 from discoparse.neural.lockstep import (
-    Gold,
+    GoldBatch,
     Lockstep,
     LockstepOracle,
     Policy,
@@ -192,7 +192,7 @@ def test_a_gpu_sees_what_a_processor_sees(seed):
     machine, oracle, _ = batch_oracle(golds, lengths)
     trace = run_with_oracle(machine, oracle, random_policy(seed), complete=True, single=False)
     there = Lockstep(torch.tensor(lengths, device="cuda"))
-    gold = Gold(*(tensor.cuda() for tensor in oracle.gold.tensors()))
+    gold = GoldBatch(*(tensor.cuda() for tensor in oracle.gold.tensors()))
     again = run_with_oracle(there, LockstepOracle(gold, there), given(trace.action.cuda()), complete=True, single=False)
     for b, length in enumerate(lengths):
         for ours, theirs in zip(trace.tensors(), again.tensors(), strict=True):

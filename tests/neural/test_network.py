@@ -10,8 +10,8 @@ import torch
 from oracle_batches import batch_oracle, decisions_for
 from walks import random_gold
 
-from discoparse.neural.decoding import FoldedScorers, ScoringPolicy
 from discoparse.neural.network import Dropout, Inputs, Network, NetworkConfig
+from discoparse.neural.scoring import FoldedScorers, ScoringPolicy
 from discoparse.training.objective import factored_inputs, plain_inputs
 from discoparse.tree import gap_tokens
 

@@ -7,7 +7,6 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -143,7 +142,7 @@ def test_probabilities_are_those_of_the_labeller():
     scorers = PARSER.network.scorers
     labels = [PARSER.vocabulary.labels.index((node.label,)) + 1 for node in tree.preorder()][::-1]
     with torch.inference_mode():
-        _, last, _ = PARSER.encode([["cats"]], np.array([1]))
+        _, last, _ = PARSER.decoder.encode([["cats"]])
         first = scorers.label_first(scorers.represent(scorers.with_nil(last), torch.tensor([[0, 0, 1, 1]])))
         state = scorers.label_hidden_states(first)[0]
         scores = scorers.label_output(state)

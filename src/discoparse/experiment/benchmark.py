@@ -17,10 +17,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from discoparse.files.environment import environment, peak_memory
-from discoparse.neural.decoding import constituents
+from discoparse.neural.decoder import Decoder
 from discoparse.neural.device import choose_device
 from discoparse.parser.finding import load
 from discoparse.parser.parser import Parser
@@ -117,17 +116,18 @@ def measure_parsing(parser: Parser, sentences: Sequence[Words], repeats: int) ->
     Word forms are encoded anew in every repeat, as for a text that was never seen.
     """
     device = parser.device
-    batches = _batches(parser, sentences)
+    decoder = parser.decoder
+    batches = [[sentences[k] for k in chosen] for chosen in decoder.batches(sentences)]
     tasks: dict[str, Callable[[], object]] = {
-        "encoder": lambda: encode(parser, batches),
-        "yields": lambda: labelled_yields(parser, sentences),
+        "encoder": lambda: encode(decoder, batches),
+        "yields": lambda: decoder.labelled_yields(sentences),
         "trees": lambda: parser.parse_tokens(sentences),
     }
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
     gc.freeze()  # as `discoparse parse` does once the model is loaded
     for repeat in range(repeats + 1):
         for name, task in tasks.items():  # in turn, so that a slow spell of the machine hits all alike
-            parser.clear_cache()
+            decoder.reset()
             spent = timed(task, device)
             if repeat:
                 seconds[name].append(spent)
@@ -148,36 +148,11 @@ def measure_parsing(parser: Parser, sentences: Sequence[Words], repeats: int) ->
     }
 
 
-Batch = tuple[Sequence[Words], np.ndarray]  # sentences and their lengths
-
-
-def _batches(parser: Parser, sentences: Sequence[Words]) -> list[Batch]:
-    """The batches that parsing these sentences encodes."""
-    batches: list[Batch] = []
-
-    class Recorder(Parser):
-        def encode(self, sentences: Sequence[Words], lengths: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
-            batches.append((sentences, lengths))
-            return super().encode(sentences, lengths)
-
-    Recorder(parser.network, parser.vocabulary, parser.device).parse_tokens(sentences)
-    return batches
-
-
 @torch.inference_mode()
-def encode(parser: Parser, batches: Sequence[Batch]) -> None:
+def encode(decoder: Decoder, batches: Sequence[Sequence[Words]]) -> None:
     """The encoder's forward pass alone."""
-    for sentences, lengths in batches:
-        parser.encode(sentences, lengths)
-
-
-def labelled_yields(parser: Parser, sentences: Sequence[Words]) -> list[list[tuple[int, int]]]:
-    """For every sentence the codes of its labels with their yields as bit masks."""
-    found: list[list[tuple[int, int]]] = [[] for _ in sentences]
-    for chosen, decoded in parser.decode(sentences):
-        for b, k in enumerate(chosen.tolist()):
-            found[k] = constituents(decoded.actions[b], decoded.labels[b], len(sentences[k]))
-    return found
+    for sentences in batches:
+        decoder.encode(sentences)
 
 
 def measure_latency(parser: Parser, sentences: Sequence[Words], repeats: int) -> dict[str, Any]:

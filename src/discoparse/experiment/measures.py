@@ -17,7 +17,7 @@ from discoparse.evaluation.significance import compare_results
 from discoparse.experiment.plan import FinishedRun, Progress, Treebank
 from discoparse.experiment.tables import Spread
 from discoparse.system.constituents import tree_constituents
-from discoparse.system.derivation_lengths import SYSTEMS, memory_json, memory_sizes, structural_length
+from discoparse.system.derivation_lengths import SYSTEMS, memory_json, memory_sizes, shifts, structural_length
 from discoparse.tree import Tree
 from discoparse.treebank import read_trees
 from discoparse.treebank.stats import Statistics
@@ -195,7 +195,7 @@ def gold_memory(trees: Iterable[Tree]) -> Counter[int]:
     """|S| over the configurations of the static derivations."""
     counts: Counter[int] = Counter()
     for tree in trees:
-        counts.update(memory_sizes(SYSTEMS["set"](tree_constituents(tree))))
+        counts.update(memory_sizes(shifts(SYSTEMS["set"](tree_constituents(tree)))))
     return counts
 
 

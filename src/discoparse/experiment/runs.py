@@ -27,6 +27,7 @@ from discoparse.files.atomic import existing_directory, replace_file
 from discoparse.files.environment import environment
 from discoparse.files.sealed import to_json
 from discoparse.files.termination import termination_as_exit
+from discoparse.system.derivation_lengths import memory_sizes
 from discoparse.training.recipe import RECIPES, Recipe
 from discoparse.treebank import write_trees
 
@@ -239,23 +240,11 @@ def _training_rate(records: Sequence[dict[str, Any]]) -> float | None:
 
 def memory_counts(parser: Any, sentences: Sequence[Sequence[str]]) -> Counter[int]:
     """|S| over the configurations that a parser passes through, counted after every structural action."""
+    from discoparse.neural.replay import SHIFT, replay
+
     counts: Counter[int] = Counter()
-    for chosen, decoded in parser.decode(sentences):
+    for chosen, decoded in parser.decoder.decode(sentences):
         for actions, k in zip(decoded.actions, chosen.tolist(), strict=True):
-            counts.update(action_memory_sizes(actions[: 2 * len(sentences[k]) - 1]))
+            joined = replay(actions[: 2 * len(sentences[k]) - 1])
+            counts.update(memory_sizes(item == SHIFT for item in joined))
     return counts
-
-
-def action_memory_sizes(slots: Sequence[int]) -> list[int]:
-    """|S| after each structural action of a derivation in lockstep: the slot of the next token is a shift.
-
-    >>> action_memory_sizes([0, 1, 2, 0, 1])
-    [0, 1, 2, 1, 0]
-    """
-    sizes, size, upcoming = [], -1, 0  # the first shift puts nothing into the memory
-    for slot in slots:
-        shift = slot == upcoming
-        upcoming += shift
-        size += 1 if shift else -1
-        sizes.append(size)
-    return sizes

@@ -1,6 +1,6 @@
 """The structural pass for a few sentences on the processor: sets as integers, tensors only for the scores.
 
-`decoding.structural_pass` advances a batch with some thirty tensor operations a step, whose overhead is most of the
+`structure.structural_pass` advances a batch with some thirty tensor operations a step, whose overhead is most of the
 time if the batch is a sentence or two. Here a step is a handful of them, a sentence at a time. Tests prove that both do
 the same.
 """
@@ -12,7 +12,7 @@ from bisect import insort
 import torch
 from torch import Tensor
 
-from discoparse.neural.decoding import FoldedScorers
+from discoparse.neural.scoring import FoldedScorers
 
 FEW = 4  # sentences; for more, a batch is faster
 

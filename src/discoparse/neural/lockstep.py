@@ -82,12 +82,12 @@ class Lockstep:
 
 
 @dataclass
-class Gold:
+class GoldBatch:
     """The gold constituents of B sentences, in the order of the paper (right index, then size), as bit sets."""
 
     member: Tensor  # [B, N, W] the constituents that contain a token
     before: Tensor  # [B, N + 1, W] the constituents that end before a token
-    packed: Tensor  # [B, W x BITS] right index, size and label (from 1) of each constituent, see `pack`
+    packed: Tensor  # [B, W x BITS] right index, size and label (from 1) of each constituent, see `pack_constituent`
     count: Tensor  # [B] constituents of each sentence
 
     def tensors(self) -> list[Tensor]:
@@ -98,14 +98,14 @@ class Gold:
 FIELD = 20  # bits for a size and for a label in a packed constituent
 
 
-def pack(right: Any, size: Any, label: Any) -> Any:
+def pack_constituent(right: Any, size: Any, label: Any) -> Any:
     """A constituent as one number (or many as an array or tensor), so that one look-up finds all of it."""
     return (right << 2 * FIELD) + (size << FIELD) + label
 
 
 @dataclass
 class GoldArrays:
-    """The gold constituents of one sentence of n tokens, for batches; see `Gold`."""
+    """The gold constituents of one sentence of n tokens, for batches; see `GoldBatch`."""
 
     member: np.ndarray  # [n, W]
     before: np.ndarray  # [n + 1, W]
@@ -127,10 +127,10 @@ def gold_arrays(tree: Iterable[tuple[int, int]], length: int) -> GoldArrays:
     number = np.arange(len(ordered))
     bits[number // BITS, number] = 1 << number % BITS
     member, before = (bits @ inside.astype(np.int64)).T, (bits @ over.astype(np.int64)).T
-    return GoldArrays(member, before, pack(right, size, label))
+    return GoldArrays(member, before, pack_constituent(right, size, label))
 
 
-def gold_tensors(trees: Sequence[Iterable[tuple[int, int]]], lengths: Sequence[int]) -> Gold:
+def gold_tensors(trees: Sequence[Iterable[tuple[int, int]]], lengths: Sequence[int]) -> GoldBatch:
     """The constituents of a batch, as `gold_arrays` takes them."""
     arrays = [gold_arrays(tree, length) for tree, length in zip(trees, lengths, strict=True)]
     words = max(array.member.shape[1] for array in arrays)
@@ -142,7 +142,7 @@ def gold_tensors(trees: Sequence[Iterable[tuple[int, int]]], lengths: Sequence[i
         before[b, : lengths[b] + 1, : array.before.shape[1]] = array.before
         packed[b, : len(array.packed)] = array.packed
     count = torch.tensor([len(array.packed) for array in arrays])
-    return Gold(torch.from_numpy(member), torch.from_numpy(before), torch.from_numpy(packed), count)
+    return GoldBatch(torch.from_numpy(member), torch.from_numpy(before), torch.from_numpy(packed), count)
 
 
 class LockstepOracle:
@@ -153,7 +153,7 @@ class LockstepOracle:
     `optimal`, `advance`.
     """
 
-    def __init__(self, gold: Gold, machine: Lockstep) -> None:
+    def __init__(self, gold: GoldBatch, machine: Lockstep) -> None:
         batch, words = len(gold.count), gold.member.shape[2]
         self.gold = gold
         self.machine = machine
@@ -180,7 +180,7 @@ class LockstepOracle:
         exponent = torch.frexp(low.double()).exponent  # exact, unlike log2 on a GPU; 0 where nothing is left
         number = (word * BITS + exponent - 1).clamp_(min=0)
         packed = self.gold.packed.gather(1, number)
-        label = packed - pack(self.machine.next - 1, self.machine.size, 0)[:, None]
+        label = packed - pack_constituent(self.machine.next - 1, self.machine.size, 0)[:, None]
         here = (label > NO_LABEL) & (label < 1 << FIELD) & (low != 0)  # right index and size are the focus's
         self.reach.scatter_add_(1, word, torch.where(here, -low, 0))
         return torch.where(here, label, NO_LABEL).squeeze(1)

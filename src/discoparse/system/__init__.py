@@ -1,1 +1,24 @@
-"""The transition system of the paper (Section 2), its oracles, and the systems that it replaces."""
+"""The transition system of the paper and its oracles (Section 2), and the systems that it replaces.
+
+`transition` is Table 1, `oracle` Section 2.2; read them beside the paper.
+"""
+
+from discoparse.system.constituents import constituents_tree, tree_constituents
+from discoparse.system.oracle import DynamicOracle, Gold, static_derivation
+from discoparse.system.transition import Action, Combine, Configuration, IllegalAction, Item, Label, NoLabel, Shift
+
+__all__ = [
+    "Action",
+    "Combine",
+    "Configuration",
+    "DynamicOracle",
+    "Gold",
+    "IllegalAction",
+    "Item",
+    "Label",
+    "NoLabel",
+    "Shift",
+    "constituents_tree",
+    "static_derivation",
+    "tree_constituents",
+]

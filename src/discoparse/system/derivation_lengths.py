@@ -35,18 +35,21 @@ def structural_length(actions: Iterable[object]) -> int:
     return sum(not isinstance(action, Label | NoLabel | Unary) for action in actions)
 
 
-def memory_sizes(actions: Iterable[object]) -> list[int]:
-    """|S| after each structural action of a set-based derivation (labelling actions leave it as it is).
+def shifts(actions: Iterable[object]) -> list[bool]:
+    """Whether each structural action of a set-based derivation is SHIFT."""
+    return [isinstance(action, Shift) for action in actions if isinstance(action, Shift | Combine)]
 
-    >>> memory_sizes(static_derivation({("NP", frozenset({0, 1}))}))
+
+def memory_sizes(shifts: Iterable[bool]) -> list[int]:
+    """|S| after each structural action, given which of them are SHIFT; the others are COMBINE.
+
+    >>> memory_sizes(shifts(static_derivation({("NP", frozenset({0, 1}))})))
     [0, 1, 0]
     """
-    sizes: list[int] = []
-    size = -1  # the first shift puts nothing into the memory
-    for action in actions:
-        if isinstance(action, Shift | Combine):
-            size += 1 if isinstance(action, Shift) else -1
-            sizes.append(size)
+    sizes, size = [], -1  # the first SHIFT adds nothing to the memory
+    for shift in shifts:
+        size += 1 if shift else -1
+        sizes.append(size)
     return sizes
 
 
@@ -80,7 +83,7 @@ class DerivationStatistics:
             lengths.all[len(actions)] += 1
             lengths.shortest += structural == 2 * length - 1
             if name == "set":
-                self.memory.update(memory_sizes(actions))
+                self.memory.update(memory_sizes(shifts(actions)))
 
     def to_json(self) -> dict[str, Any]:
         """Everything, with whole distributions as lists of [value, count]."""

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from discoparse.neural.batching import form_tensors
-from discoparse.neural.lockstep import BITS, Gold, gold_arrays
+from discoparse.neural.lockstep import BITS, GoldBatch, gold_arrays
 from discoparse.neural.network import Inputs
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.transform.unary import Chain, chains_of
@@ -117,10 +117,10 @@ class Corpus:
             self.device_lengths[index],
         )
 
-    def gold_batch(self, chosen: np.ndarray, index: Tensor, width: int) -> Gold:
+    def gold_batch(self, chosen: np.ndarray, index: Tensor, width: int) -> GoldBatch:
         """The gold constituents of the sentences `chosen`, padded to `width` tokens, for the oracle."""
         words = int(self.gold_words[chosen].max())
-        return Gold(
+        return GoldBatch(
             self.member.padded(index, width)[:, :, :words],
             self.before.padded(index, width + 1)[:, :, :words],
             self.gold.padded(index, words * BITS),

@@ -12,8 +12,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from discoparse.neural.batching import by_budget
-from discoparse.neural.decoding import explore
 from discoparse.neural.network import Dropout, Network, NetworkConfig
+from discoparse.neural.structure import explore
 from discoparse.neural.vocabulary import UNKNOWN, Vocabulary
 from discoparse.training.corpus import ChainTable, Corpus
 from discoparse.training.decision_store import DecisionStore, Rows, split_decisions

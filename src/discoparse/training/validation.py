@@ -40,7 +40,7 @@ class Validation:
         """The scores and the parameters that have them."""
         parameters = self.parameters()
         self.parser.network.load_state_dict(unpack(parameters))
-        self.parser.clear_cache()
+        self.parser.decoder.reset()
         predicted = self.parser.parse_tokens([tree.words for tree in self.trees])
         result = evaluate(self.trees, predicted)
         scores = figures(result.all)

@@ -16,7 +16,7 @@ import triton.language as tl
 from torch import Tensor
 
 from discoparse.neural.kernels.functions import tanh
-from discoparse.neural.lockstep import BITS, FIELD, Gold, Trace
+from discoparse.neural.lockstep import BITS, FIELD, GoldBatch, Trace
 from discoparse.neural.network import POSITIONS, Scorers
 
 WIDEST = 512  # tokens: the state of a sentence lives in registers
@@ -236,7 +236,7 @@ def derive(
     scorers: Scorers,
     tokens: Tensor,
     lengths: Tensor,
-    gold: Gold | None = None,
+    gold: GoldBatch | None = None,
     *,
     sample: bool = False,
     complete: bool = False,
@@ -262,7 +262,7 @@ def derive(
         optimal=torch.zeros(batch, recorded, width, dtype=torch.bool, device=device),
         label=torch.zeros(batch, recorded, dtype=torch.long, device=device),
     )
-    gold = gold or Gold(nothing[:, None, None], nothing, nothing[:, None], nothing)
+    gold = gold or GoldBatch(nothing[:, None, None], nothing, nothing[:, None], nothing)
     words = gold.member.shape[-1]
     seed = torch.randint(1 << 31, (1,), device=device) if sample else nothing
     with torch.cuda.device_of(tokens):  # Triton launches on the current GPU

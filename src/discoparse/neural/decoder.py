@@ -1,0 +1,179 @@
+"""The decoder: sentences in, decisions out. Everything between words and trees happens here.
+
+It sorts sentences into batches of like length, encodes them, chooses between the three ways to the structural actions
+(single sentences on a CPU, a batch in lockstep, the GPU kernel), labels the foci and tags the words.
+Shapes: B sentences, N tokens, T structural steps, D token vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from discoparse.neural.batching import by_budget
+from discoparse.neural.few import FEW, FewScorers, few_pass
+from discoparse.neural.forms import FormCache
+from discoparse.neural.labelling import Chains, label_codes
+from discoparse.neural.network import Network
+from discoparse.neural.replay import replay, yields
+from discoparse.neural.scoring import FoldedScorers
+from discoparse.neural.structure import structural_pass
+from discoparse.neural.vocabulary import Vocabulary
+
+# Tokens of a batch with padding: large enough to keep the device busy, small enough for its caches or memory.
+BATCH_TOKENS = {"cpu": 3072, "cuda": 32768}
+Words = Sequence[str]
+
+
+@dataclass
+class Decoded:
+    """The decisions for a batch, on the host; entries past a sentence's 2n-1 steps are undefined."""
+
+    actions: list[list[int]]  # [B][T] slots, see `lockstep`
+    labels: list[list[int]]  # [B][T] codes of label chains, see `labelling.spell_code`; 0 for NO-LABEL
+    tags: list[list[int]]  # [B][N]
+    probabilities: list[list[float]] | None  # [B][T] of the labels
+
+
+class Pending:
+    """Decisions on their way to the host, while a GPU goes on with the next batch."""
+
+    def __init__(self, decisions: Sequence[Tensor]) -> None:
+        self.decisions = [tensor.to("cpu", non_blocking=True) for tensor in decisions]
+        self.arrival = None
+        if decisions[0].is_cuda:
+            self.arrival = torch.cuda.Event()
+            self.arrival.record()
+
+    def wait(self) -> Decoded:
+        """The decisions, once they have arrived."""
+        if self.arrival is not None:
+            self.arrival.synchronize()
+        actions, labels, tags, *probabilities = (tensor.tolist() for tensor in self.decisions)
+        return Decoded(actions, labels, tags, probabilities[0] if probabilities else None)
+
+
+@dataclass(frozen=True)
+class LabelledYields:
+    """The constituents of many sentences as arrays, sorted by sentence, and the tags of their words.
+
+    Constituent c is in sentence `sentence[c]`, with the label chain `labels[label[c]]` (from the top down) over the
+    tokens `token[start[c] : start[c + 1]]`. Word k of all sentences has the tag `tags[tag[k]]`.
+    """
+
+    sentence: np.ndarray  # [C]
+    label: np.ndarray  # [C]
+    start: np.ndarray  # [C + 1]
+    token: np.ndarray  # [start[C]]
+    tag: np.ndarray  # [words]
+    labels: list[tuple[str, ...]]
+    tags: list[str]
+
+
+class Decoder:
+    """Greedy decoding with one network. Safe to use from several threads."""
+
+    def __init__(self, network: Network, vocabulary: Vocabulary, device: torch.device) -> None:
+        self.network = network.to(device).eval()
+        self.vocabulary = vocabulary
+        self.device = device
+        self.chains = Chains(vocabulary)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was computed from the network's parameters; call it after changing them."""
+        self._forms = FormCache(self.network, self.vocabulary, self.device)
+        with torch.inference_mode():
+            self._folded = FoldedScorers.of(self.network.scorers) if self.device.type == "cpu" else None
+            self._few = None if self._folded is None else FewScorers(self._folded)
+
+    @torch.inference_mode()
+    def decode(self, sentences: Sequence[Words], probabilities: bool = False) -> Iterator[tuple[np.ndarray, Decoded]]:
+        """Batches of decisions: the indexes of the sentences [B] and what was decided; empty sentences are left out."""
+        before: tuple[np.ndarray, Pending] | None = None
+        for chosen in self.batches(sentences):
+            # A GPU starts on this batch while the host unpacks the previous one.
+            started = self._decode_batch([sentences[k] for k in chosen], probabilities)
+            if before is not None:
+                yield before[0], before[1].wait()
+            before = chosen, started
+        if before is not None:
+            yield before[0], before[1].wait()
+
+    def batches(self, sentences: Sequence[Words]) -> list[np.ndarray]:
+        """Indexes of sentences of like length, shortest first, in batches; empty sentences are left out."""
+        lengths = np.array([len(sentence) for sentence in sentences])
+        order = np.argsort(lengths, kind="stable")
+        return by_budget(order[np.searchsorted(lengths[order], 1) :], lengths, BATCH_TOKENS[self.device.type])
+
+    def encode(self, sentences: Sequence[Words]) -> tuple[Tensor, Tensor, Tensor]:
+        """The token vectors of one batch, h(1) and h of the last layer [B, N, D], and the lengths [B]."""
+        rows, vectors, words = self._forms.look_up(sentences)
+        padded = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
+        for target, row in zip(padded, rows, strict=True):
+            target[: len(row)] = row
+        index = torch.from_numpy(padded).to(self.device)
+        lengths = torch.tensor([len(row) for row in rows], device=self.device)
+        first, last = self.network.encoder.token_vectors(words[index], vectors[index], lengths)
+        return first, last, lengths
+
+    def _decode_batch(self, sentences: Sequence[Words], probabilities: bool) -> Pending:
+        first, last, lengths = self.encode(sentences)
+        actions, states = self._structure(last, lengths)
+        steps = torch.arange(actions.shape[1], device=self.device)
+        final = steps == (2 * lengths - 2)[:, None]  # NO-LABEL is illegal at the end (Table 1)
+        codes, probability = label_codes(self.network.scorers, states, final)
+        decisions = [actions, codes, self.network.tag_scores(first).argmax(-1)]
+        return Pending([*decisions, probability] if probabilities else decisions)
+
+    def _structure(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """The structural actions of a batch [B, T] and the labeller's states [B, T, H]."""
+        if self._few is not None and len(tokens) <= FEW:
+            return few_pass(self._few, tokens, lengths)
+        return structural_pass(self.network.scorers, tokens, lengths, self._folded)
+
+    def labelled_yields(self, sentences: Sequence[Words]) -> LabelledYields:
+        """The constituents and tags of sentences as arrays, without building trees."""
+        lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
+        codes: list[list[int]] = [[] for _ in sentences]
+        masks: list[list[int]] = [[] for _ in sentences]
+        tags: list[list[int]] = [[] for _ in sentences]
+        for chosen, decoded in self.decode(sentences):
+            for b, k in enumerate(chosen.tolist()):
+                steps = 2 * len(sentences[k]) - 1
+                labels = decoded.labels[b][:steps]
+                foci = yields(replay(decoded.actions[b][:steps]))
+                codes[k] = [code for code in labels if code]
+                masks[k] = [focus for focus, code in zip(foci, labels, strict=True) if code]
+                tags[k] = decoded.tags[b][: len(sentences[k])]
+        all_codes = np.array([code for sentence in codes for code in sentence], dtype=np.int64)
+        distinct, label = np.unique(all_codes, return_inverse=True)
+        sizes, token = _members(masks)
+        return LabelledYields(
+            sentence=np.repeat(np.arange(len(lengths)), [len(sentence) for sentence in masks]),
+            label=label,
+            start=np.concatenate([[0], np.cumsum(sizes)]),
+            token=token,
+            tag=np.array([tag for sentence in tags for tag in sentence], dtype=np.int64),
+            labels=[self.chains[code] for code in distinct.tolist()],
+            tags=self.vocabulary.tags,
+        )
+
+
+def _members(masks: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """The size of every set given as a bit mask, and the members of all, in order.
+
+    >>> _members([[0b101], [], [0b1, 0b11]])
+    (array([2, 1, 2]), array([0, 2, 0, 0, 1]))
+    """
+    flat = [mask for sentence in masks for mask in sentence]
+    octets = [-(-mask.bit_length() // 8) for mask in flat]
+    packed = np.frombuffer(b"".join(mask.to_bytes(n, "little") for mask, n in zip(flat, octets, strict=True)), np.uint8)
+    bits = np.flatnonzero(np.unpackbits(packed, bitorder="little"))  # counted from the first bit of the first set
+    starts = 8 * (np.cumsum(octets, dtype=np.int64) - octets)
+    owner = np.searchsorted(starts, bits, side="right") - 1
+    return np.bincount(owner, minlength=len(flat)), bits - starts[owner]

@@ -1,0 +1,94 @@
+"""Derivations read back: which items each structural step joined, and what follows from that.
+
+A derivation comes from the decoder as slots (see `lockstep`). `replay` is the one place that interprets them; yields
+and trees are folds over what it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from discoparse.tree import Node, Token, Tree
+
+SHIFT = -1
+Part = tuple[int, Node | int]  # a child of a node to come, after its first token
+
+
+def replay(slots: Iterable[int]) -> list[int]:
+    """For each structural step the earlier step whose focus it combines with its own, or `SHIFT`.
+
+    An item of the memory is a former focus, so the step that made it names it.
+
+    >>> replay([0, 1, 2, 0, 1])  # the last two combine with the foci of steps 0 and 1
+    [-1, -1, -1, 0, 1]
+    """
+    joined = []
+    made: dict[int, int] = {}  # by left index, the step that made each item of the memory
+    left = upcoming = 0
+    for step, slot in enumerate(slots):
+        if slot == upcoming:
+            made[left] = step - 1
+            left = slot
+            upcoming += 1
+            joined.append(SHIFT)
+        else:
+            joined.append(made[slot])
+            if slot < left:
+                left = slot
+    return joined
+
+
+def yields(joined: Iterable[int]) -> list[int]:
+    """The focus after each step as a bit mask.
+
+    >>> yields(replay([0, 1, 2, 0, 1]))
+    [1, 2, 4, 5, 7]
+    """
+    foci: list[int] = []
+    focus = 0
+    token = 1
+    for item in joined:
+        if item < 0:
+            focus = token
+            token <<= 1
+        else:
+            focus |= foci[item]
+        foci.append(focus)
+    return foci
+
+
+def build_tree(
+    tokens: list[Token],
+    joined: Sequence[int],
+    chains: Sequence[tuple[str, ...]],
+    probabilities: Sequence[float] | None = None,
+) -> Tree:
+    """The tree of a derivation from the labels that each focus got, from the top down, with their probability.
+
+    >>> tokens = [Token("what", "WP"), Token("to", "TO"), Token("do", "VB")]
+    >>> print(build_tree(tokens, replay([0, 1, 2, 0, 1]), [(), (), (), ("VP",), ("SQ", "S")]))
+    (SQ (S (VP (WP 0=what) (VB 2=do)) (TO 1=to)))
+    """
+    foci: list[list[Part]] = []  # the parts of each focus
+    focus: list[Part] = []
+    upcoming = 0
+    for step, item in enumerate(joined):
+        if item < 0:
+            focus = [(upcoming, upcoming)]
+            upcoming += 1
+        else:
+            focus = foci[item] + focus
+        chain = chains[step]
+        if chain:
+            focus.sort()  # first tokens differ, so nodes are never compared
+            first, children = focus[0][0], [part for _, part in focus]
+            for label in reversed(chain):
+                node = Node(label, children)
+                if probabilities is not None:
+                    node.probability = round(probabilities[step], 6)
+                children = [node]
+            focus = [(first, node)]
+        foci.append(focus)
+    ((_, root),) = focus
+    assert isinstance(root, Node)
+    return Tree(tokens, root)
