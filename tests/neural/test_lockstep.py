@@ -22,7 +22,8 @@ from discoparse.neural.lockstep import (
     run_with_oracle,
 )
 from discoparse.system.constituents import tree_constituents
-from discoparse.system.oracle import DynamicOracle, static_derivation
+from discoparse.system.dynamic_oracle import DynamicOracle
+from discoparse.system.oracle import static_derivation
 from discoparse.system.transition import Action, Combine, Configuration, Label, NoLabel, Shift
 from discoparse.tree import gap_tokens
 from discoparse.treebank import read_trees

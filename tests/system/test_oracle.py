@@ -8,7 +8,8 @@ import pytest
 from walks import derive, random_action, random_gold, walk
 
 from discoparse.system.constituents import ConstituentError
-from discoparse.system.oracle import DynamicOracle, next, o_even, reach, static_derivation
+from discoparse.system.dynamic_oracle import DynamicOracle
+from discoparse.system.oracle import next, o_complete, o_even, o_odd, reach, static_derivation
 from discoparse.system.transition import Combine, Configuration, NoLabel, Shift
 
 
@@ -146,3 +147,30 @@ def test_from_anywhere_everything_reachable_is_built(seed):
             assert oracle.best_actions(c) <= oracle.optimal_actions(c) <= legal
             c = c.apply(oracle.preferred(c, complete))
         assert c.constituents - start.constituents == reach(start, gold)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_dynamic_oracle_gives_the_sets_of_the_definitions(seed):
+    """In configurations that follow the gold tree for a while and then do anything, as an erring parser would."""
+    rng = random.Random(seed)
+    length = rng.randint(1, 11)
+    gold = random_gold(rng, length)
+    oracle = DynamicOracle(gold)
+    chance = rng.choice([0.05, 0.3, 1.0])
+    erring = walk(length, lambda c: random_action(rng, c) if rng.random() < chance else oracle.preferred(c, True))
+    for c, _ in erring:
+        if c.is_labelling_step:
+            assert oracle.best_actions(c) == oracle.optimal_actions(c) == o_odd(c, gold)
+        else:
+            assert oracle.best_actions(c) == o_even(c, gold)
+            assert oracle.optimal_actions(c) == o_complete(c, gold)
+
+
+@pytest.mark.parametrize("complete", [False, True])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_deep_trees_do_not_take_for_ever(side, complete):
+    """300 nested constituents; comparing each with every item at every step would be cubic."""
+    length = 300
+    ends = [(k, length) if side == "right" else (0, length - k) for k in range(length - 1)]
+    gold = {("X", frozenset(range(*end))) for end in ends}
+    assert derive(length, follow(gold, length, complete)).constituents == gold

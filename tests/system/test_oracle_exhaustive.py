@@ -22,7 +22,8 @@ import exhaustive
 import pytest
 from exhaustive import Family, Move, State, best_scores, families, gain, graph
 
-from discoparse.system.oracle import DynamicOracle, reach, static_derivation
+from discoparse.system.dynamic_oracle import DynamicOracle
+from discoparse.system.oracle import reach, static_derivation
 from discoparse.system.transition import Action, Combine, Configuration, Label, NoLabel, Shift
 from discoparse.tree import Constituent, indexes
 

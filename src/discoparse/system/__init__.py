@@ -4,7 +4,8 @@
 """
 
 from discoparse.system.constituents import constituents_tree, tree_constituents
-from discoparse.system.oracle import DynamicOracle, Gold, static_derivation
+from discoparse.system.dynamic_oracle import DynamicOracle
+from discoparse.system.oracle import Gold, static_derivation
 from discoparse.system.transition import Action, Combine, Configuration, IllegalAction, Item, Label, NoLabel, Shift
 
 __all__ = [

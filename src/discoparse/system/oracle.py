@@ -1,8 +1,9 @@
 """The oracles of Section 2.2: reach, next, o_odd and o_even as the paper writes them, and two companions.
 
+These are definitions to read beside the paper; `dynamic_oracle.DynamicOracle` gives the same sets, and quickly.
 `o_complete` lists *every* structural action after which no reachable gold constituent is lost; the paper's
 `o_even` is a part of it. `static_derivation` is the canonical derivation of Table 2, which the complete set
-with the paper's tie-breaks reproduces. docs/oracle.md has the proofs; tests/test_oracle_exhaustive.py checks
+with the paper's tie-breaks reproduces. docs/oracle.md has the proofs; tests/system/test_oracle_exhaustive.py checks
 them on every small tree.
 
 In the arguments, c is a `Configuration` (S, s_f, i, C) and t* (here `gold`) is a set of constituents (label,
@@ -95,57 +96,13 @@ def o_complete(c: Configuration, gold: Gold) -> frozenset[Action]:
     return frozenset(actions)
 
 
-class DynamicOracle:
-    """What to do in any configuration of a sentence whose gold constituents are given.
-
-    >>> oracle = DynamicOracle({("S", frozenset({0, 1, 2})), ("VP", frozenset({0, 2}))})
-    >>> c = Configuration.initial(3)
-    >>> while not c.is_final:
-    ...     c = c.apply(oracle.preferred(c))
-    >>> c.constituents == oracle.gold
-    True
-    """
-
-    def __init__(self, gold: Gold) -> None:
-        self.gold = frozenset(gold)
-        self.length = Nesting(self.gold).length  # which also checks that it is a tree
-
-    def best_actions(self, c: Configuration) -> frozenset[Action]:
-        """The paper's set of best actions; empty in a final configuration."""
-        return self._actions(c, complete=False)
-
-    def optimal_actions(self, c: Configuration) -> frozenset[Action]:
-        """The complete set of optimal actions; `best_actions` is a part of it."""
-        return self._actions(c, complete=True)
-
-    def preferred(self, c: Configuration, complete: bool = False) -> Action:
-        """The one action of either set that Section 3.5 chooses: combine before shift, and combine with the
-        item that has the highest right index."""
-        actions = self._actions(c, complete)
-        if not actions:
-            raise ValueError("the configuration is final: there is nothing left to do")
-        return max(actions, key=_preference)
-
-    def _actions(self, c: Configuration, complete: bool) -> frozenset[Action]:
-        if c.length != self.length:
-            raise ValueError(f"the configuration has {c.length} tokens, the gold tree {self.length}")
-        if c.is_final:
-            return frozenset()
-        if c.is_labelling_step:
-            return o_odd(c, self.gold)
-        return o_complete(c, self.gold) if complete else o_even(c, self.gold)
-
-
-def _preference(action: Action) -> int:
-    return max(action.item) if isinstance(action, Combine) else -1
-
-
 def static_derivation(gold: Gold) -> list[Action]:
     """The canonical derivation of Section 2.2.1: combine as soon as possible, with the most recent item.
 
     Two items may be combined when the smallest unfinished constituents around them are the same one.
-    Combining at once leaves at most one item of each unfinished constituent in the memory, so that "the most
-    recent" is the only one, and the derivation takes time linear in its length.
+    Combining at once leaves at most one item of each unfinished constituent in the memory, so "the most recent" is
+    the only one and nothing is searched for. The time goes into the sets themselves: it is linear in the sizes of all
+    foci together, so quadratic in the number of tokens for a tree that branches to one side.
 
     >>> print(*static_derivation({("S", frozenset({0, 1, 2})), ("VP", frozenset({0, 2}))}))
     SH NO-LABEL SH NO-LABEL SH NO-LABEL COMB-0 LABEL-VP COMB-1 LABEL-S
