@@ -64,12 +64,12 @@ class DynamicOracle:
         for s in (*c.memory, s_f):
             homes.add(s)
         right = max(s_f)
+        # What is in C was a focus: it is s_f, ends before s_f, or is damaged by what it was combined with.
         reachable = [
             number
             for number, s_g in enumerate(self._nesting.yields)
             if number not in homes.damaged
             and right <= self._right[number]
-            and (self._nesting.labels[number], s_g) not in c.constituents
             and s_g != s_f
         ]
         if not reachable:
