@@ -6,6 +6,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from command_line import run_main
 
 from discoparse.cli import cli
 from discoparse.system.constituents import constituents_tree, tree_constituents
@@ -162,3 +163,14 @@ def test_swap_and_gap_rebuild_real_trees(shared):
                         c = c.apply(action)
                     assert c.is_final
                     assert c.constituents == gold
+
+
+def test_sentences_whose_table_would_be_huge_are_refused(tmp_path):
+    """Every row lists every token: the memory and the output grow with the square of the length."""
+    flat = "(S " + " ".join(f"(T {k}=w)" for k in range(1001)) + ")"
+    (tmp_path / "long.discbracket").write_text("(S (T 0=w))\n" + flat + "\n")
+    status, output, errors = run_main("derive", str(tmp_path / "long.discbracket"), "--sentence", "2")
+    assert (status, output) == (1, "")
+    assert "sentence 2" in errors
+    assert "1,001 tokens" in errors
+    assert run_main("derive", str(tmp_path / "long.discbracket"))[0] == 0

@@ -8,8 +8,10 @@ from itertools import islice
 import click
 
 from discoparse.cli.options import ReadingOptions, reading_options
-from discoparse.errors import UsageError
+from discoparse.errors import DiscoparseError, UsageError
 from discoparse.system.derivation_table import ROWS, derivation_json, derivation_table
+
+_LONGEST = 1000  # tokens: every row shows all of them, so 3,000 would make a table of 440 MB
 
 
 @click.command()
@@ -32,6 +34,11 @@ def command(file: str, sentence: int, system: str, as_json: bool, reading: Readi
     tree = next(islice(reading.trees(file), sentence - 1, None), None)
     if tree is None:
         raise UsageError(f"there is no sentence {sentence} in {file}")
+    if len(tree) > _LONGEST:
+        raise DiscoparseError(
+            f"sentence {sentence} of {file} has {len(tree):,} tokens: a derivation is shown for at most {_LONGEST:,}, "
+            "since each of its rows lists every token"
+        )
     if as_json:
         click.echo(json.dumps(derivation_json(tree, system), ensure_ascii=False))
     else:

@@ -68,9 +68,7 @@ class DynamicOracle:
         reachable = [
             number
             for number, s_g in enumerate(self._nesting.yields)
-            if number not in homes.damaged
-            and right <= self._right[number]
-            and s_g != s_f
+            if number not in homes.damaged and right <= self._right[number] and s_g != s_f
         ]
         if not reachable:
             raise ValueError("no gold constituent is reachable")
