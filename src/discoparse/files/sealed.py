@@ -1,12 +1,15 @@
 """Directories of files sealed with checksums: nothing of a damaged one is ever used.
 
-`SHA256SUMS` has the form that `sha256sum --check` reads. Reading gives the very bytes that were checked.
+`SHA256SUMS` has the form that `sha256sum --check` reads. Reading returns the very bytes that were checked.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,8 @@ from discoparse.errors import DiscoparseError
 from discoparse.files.atomic import existing_directory, replace_directory
 
 CHECKSUMS = "SHA256SUMS"
+_LONGEST_CHECKSUMS = 100_000  # bytes
+_LINE = re.compile(r"([0-9a-f]{64})  ([^\n]+)\n")
 
 
 def write_sealed(path: Path, files: Mapping[str, bytes]) -> None:
@@ -27,24 +32,58 @@ def read_sealed(path: Path, names: Sequence[str], what: str) -> dict[str, bytes]
 
     Other files may lie beside them: they are neither read nor checked.
     """
-    path = existing_directory(path)
-    if not path.is_dir():
-        raise DiscoparseError(f"{path}: there is no {what} here (a {what} is a directory)")
-    found: dict[str, bytes] = {}
-    for name in (*names, CHECKSUMS):
+    sealed = Sealed(path, names, what)
+    return {name: sealed.read(name) for name in names}
+
+
+class Sealed:
+    """A sealed directory, opened: all of its files are there; the checksum of each is verified when it is read."""
+
+    def __init__(self, path: Path, names: Sequence[str], what: str) -> None:
+        self.path = existing_directory(path)
+        self.what = what
+        if not self.path.is_dir():
+            raise DiscoparseError(f"{path}: there is no {what} here (a {what} is a directory)")
+        for name in (*names, CHECKSUMS):
+            self.size(name)
+        stated = self._content(CHECKSUMS, _LONGEST_CHECKSUMS).decode("utf-8", "replace")
+        lines = _LINE.findall(stated)
+        self._digests = {name: digest for digest, name in lines}
+        if stated != "".join(f"{digest}  {name}\n" for digest, name in lines) or [*self._digests] != sorted(names):
+            raise self._damaged(CHECKSUMS)
+
+    def size(self, name: str) -> int:
+        """The bytes of a file, which must be a regular one: opening a FIFO would wait for its writer forever."""
         try:
-            found[name] = (path / name).read_bytes()
+            status = os.stat(self.path / name)
         except FileNotFoundError:
-            message = f"{path}: no usable {what}, {name} is missing; copy or make it again"
+            message = f"{self.path}: no usable {self.what}, {name} is missing; copy or make it again"
             raise DiscoparseError(message) from None
-    stated = found.pop(CHECKSUMS)
-    if stated != _checksums(found):
-        changed = [name for name in names if _line(name, found[name]) not in stated.splitlines()]
-        raise DiscoparseError(
-            f"{path}: {', '.join(changed or [CHECKSUMS])} is not what was written (the checksum differs); "
-            f"the {what} is damaged or was changed by hand: copy or make it again"
+        if not stat.S_ISREG(status.st_mode):
+            raise DiscoparseError(f"{self.path}: no usable {self.what}, {name} is not a regular file")
+        return status.st_size
+
+    def read(self, name: str, most: int | None = None) -> bytes:
+        """The content of a file, if it is what was written and has at most `most` bytes."""
+        content = self._content(name, most)
+        if hashlib.sha256(content).hexdigest() != self._digests[name]:
+            raise self._damaged(name)
+        return content
+
+    def _content(self, name: str, most: int | None) -> bytes:
+        size = self.size(name)
+        if most is not None and size > most:
+            raise DiscoparseError(
+                f"{self.path}: {name} has {size:,} bytes, more than the {most:,} that a {self.what} can need there"
+            )
+        with open(self.path / name, "rb") as stream:
+            return stream.read(size)  # not more, even if the file grows or its size was a lie
+
+    def _damaged(self, name: str) -> DiscoparseError:
+        return DiscoparseError(
+            f"{self.path}: {name} is not what was written (the checksum differs); "
+            f"the {self.what} is damaged or was changed by hand: copy or make it again"
         )
-    return found
 
 
 def to_json(data: Any, indent: int | None = 2) -> bytes:
@@ -59,9 +98,7 @@ def from_json(content: bytes) -> Any:
     return json.loads(content.decode("utf-8", "surrogatepass"))
 
 
-def _line(name: str, content: bytes) -> bytes:
-    return f"{hashlib.sha256(content).hexdigest()}  {name}".encode()
-
-
 def _checksums(files: Mapping[str, bytes]) -> bytes:
-    return b"".join(_line(name, content) + b"\n" for name, content in sorted(files.items()))
+    return "".join(
+        f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(files.items())
+    ).encode()

@@ -88,7 +88,7 @@ def _use(info: ModelInfo) -> list[str]:
         "    discoparse parse --model DIRECTORY --input text.txt",
         "",
         *_paragraph(
-            f"DIRECTORY is where this card lies; a model that comes with discoparse is found by its name. "
+            f"DIRECTORY is where this card lies; a model that is installed as a package goes by its name. "
             f"{'' if info.notes else general}"
             "`SHA256SUMS` has the checksums of all files; loading verifies them."
         ),
@@ -105,11 +105,8 @@ def _making(info: ModelInfo) -> list[str]:
         f"{made['cores']} cores" if "cores" in made else "",
         made.get("system"),
     ]
-    time = (
-        f"{dev['seconds'] / 60:.1f} minutes, epoch {round(dev['epoch'])}"
-        if {"seconds", "epoch"} <= dev.keys()
-        else None
-    )
+    seconds, epoch = dev.get("seconds"), dev.get("epoch")
+    time = None if seconds is None or epoch is None else f"{seconds / 60:.1f} minutes, epoch {round(epoch)}"
     versions = [f"{name} {version}" for name, version in info.versions.items()]
     versions += [f"commit {made['commit']}"] if "commit" in made else []
     seed = made.get("seed", info.metrics.get("seed"))

@@ -3,19 +3,75 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from discoparse.errors import DiscoparseError
 from discoparse.files.atomic import existing_directory
-from discoparse.files.sealed import from_json, read_sealed
+from discoparse.files.sealed import Sealed
+from discoparse.model.contents import (
+    Check,
+    anything,
+    list_of,
+    name,
+    number,
+    object_of,
+    optional,
+    parse_json,
+    record,
+    strings,
+    text,
+)
 
 FORMAT = "discoparse model"
 FORMAT_VERSION = 2  # raised when an older program could not read a newer model
 _READABLE = (1, 2)  # version 1 had all parameters in half precision
-FILES = ("README.md", "config.json", "metrics.json", "model.safetensors", "vocabulary.json")
+CARD, CONFIG, METRICS, PARAMETERS, VOCABULARY = FILES = (
+    "README.md",
+    "config.json",
+    "metrics.json",
+    "model.safetensors",
+    "vocabulary.json",
+)
 MODEL = "model"  # where the output directory of a training keeps its model
+# Bytes: far more than a model needs, and read and parsed in a moment.
+_MOST = {CARD: 2_000_000, CONFIG: 2_000_000, METRICS: 2_000_000, VOCABULARY: 100_000_000}
+
+_FIGURES = record({}, {"sets": object_of(object_of(optional(number)))}, rest=optional(number))
+_DATA = record(
+    {"set": name, "sentences": number, "tokens": number, "times": number},
+    dict.fromkeys(("name", "text", "licence", "attribution", "url"), text),
+)
+_TRAINING = record(
+    {},
+    {
+        "command": list_of(text),
+        "seed": number,
+        "cores": number,
+        **dict.fromkeys(("recipe", "gpu", "cpu", "system", "commit"), text),
+    },
+)
+_INFO: dict[str, Check] = {
+    "name": name,
+    "language": optional(name),
+    "treebanks": list_of(text),
+    "licence": optional(text),
+    "recipe": object_of(anything),
+    "versions": object_of(text),
+    "data": list_of(_DATA),
+    "notes": object_of(list_of(text)),
+    "training": _TRAINING,
+}
+
+
+def _metrics(value: Any, where: str) -> None:
+    """Figures by the set they were measured on, beside single numbers."""
+    object_of(anything)(value, where)
+    for key, part in value.items():
+        (_FIGURES if isinstance(part, dict) or key == "dev" else optional(number))(part, f"{where}.{key}")
 
 
 @dataclass(frozen=True)
@@ -49,32 +105,88 @@ def model_directory(path: str | Path) -> Path:
     """Where the model lies: the directory itself, or `model` in the output directory of a training."""
     path = Path(path)
     inner = existing_directory(path / MODEL)
-    return inner if inner.is_dir() and not (path / "config.json").exists() else path
+    return inner if inner.is_dir() and not (path / CONFIG).exists() else path
 
 
-def read_model(path: str | Path) -> tuple[dict[str, bytes], dict[str, Any], ModelInfo]:
-    """The files of a model after their checksums were verified, its configuration and what it says about itself."""
-    directory = model_directory(path)
-    files = read_sealed(directory, FILES, "model")
-    config = from_json(files["config.json"])
-    if not isinstance(config, dict) or config.get("format") != FORMAT:
-        raise DiscoparseError(f"{directory}: config.json is not that of a discoparse model")
-    if config.get("format_version") not in _READABLE:
-        raise DiscoparseError(
-            f"{directory}: the model has format version {config.get('format_version')}, and this program reads "
-            f"versions {' and '.join(map(str, _READABLE))}; use the version of discoparse that made it "
-            f"({config.get('versions', {}).get('discoparse', 'unknown')}) or train it again"
-        )
-    try:
-        known = {name.name for name in dataclasses.fields(ModelInfo)} - {"metrics"}
-        facts = {name: value for name, value in config.items() if name in known}
+class ModelFiles:
+    """The files of a model, each read when it is needed; checksum, size and contents are verified first."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.directory = model_directory(path)
+        self._sealed = Sealed(self.directory, FILES, "model")
+        self.config = self._json(CONFIG)
+        self._check_format()
+
+    def _check_format(self) -> None:
+        config = self.config
+        if not isinstance(config, dict) or config.get("format") != FORMAT:
+            raise DiscoparseError(f"{self.directory}: {CONFIG} is not that of a discoparse model")
+        if config.get("format_version") not in _READABLE:
+            with self.checking(CONFIG):
+                object_of(text)(config.get("versions", {}), "versions")
+                number(config.get("format_version"), "format_version")
+            raise DiscoparseError(
+                f"{self.directory}: the model has format version {config.get('format_version')}, and this program "
+                f"reads versions {' and '.join(map(str, _READABLE))}; use the version of discoparse that made it "
+                f"({config.get('versions', {}).get('discoparse', 'unknown')}) or train it again"
+            )
+
+    def info(self) -> ModelInfo:
+        """What the model says about itself."""
+        with self.checking(CONFIG):
+            record({"name": name, "treebanks": list_of(text)}, _INFO)(self.config, "")
+        metrics = self._json(METRICS)
+        with self.checking(METRICS):
+            _metrics(metrics, "")
+        facts = {key: value for key, value in self.config.items() if key in _INFO}
         facts |= {"treebanks": tuple(facts["treebanks"]), "data": tuple(facts.get("data", ()))}
-        info = ModelInfo(**facts, metrics=from_json(files["metrics.json"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise DiscoparseError(f"{directory}: config.json or metrics.json lacks something ({error})") from None
-    return files, config, info
+        return ModelInfo(**facts, metrics=metrics)
+
+    def card(self) -> str:
+        """The card, for people."""
+        try:
+            card = self.read(CARD).decode("utf-8")
+            text(card, CARD)
+        except ValueError as error:
+            raise DiscoparseError(f"{self.directory}: {CARD} is not a text as UTF-8 ({error})") from None
+        return card
+
+    def words(self) -> set[str]:
+        """The words that the model knows."""
+        names = self.vocabulary()
+        words = names.get("words") if isinstance(names, dict) else None
+        with self.checking(VOCABULARY):
+            strings(words, "words")
+        return set(words or ())
+
+    def vocabulary(self) -> Any:
+        """The names that the model knows, as JSON whose contents are yet to be checked."""
+        return self._json(VOCABULARY)
+
+    def read(self, file: str, most: int | None = None) -> bytes:
+        """The content of a file, verified; one of more than `most` bytes is refused unread."""
+        return self._sealed.read(file, _MOST.get(file, most))
+
+    @contextmanager
+    def checking(self, file: str) -> Iterator[None]:
+        """Refuse the model if a check of what is in one of its files fails."""
+        try:
+            yield
+        except ValueError as error:
+            raise DiscoparseError(f"{self.directory}: {file} is not that of a working model: {error}") from None
+
+    def _json(self, file: str) -> Any:
+        try:
+            return parse_json(self.read(file))
+        except ValueError as error:
+            raise DiscoparseError(f"{self.directory}: {file} is not JSON as UTF-8 ({error})") from None
 
 
 def read_info(path: str | Path) -> ModelInfo:
     """What a model says about itself."""
-    return read_model(path)[2]
+    return ModelFiles(path).info()
+
+
+def read_card(path: str | Path) -> str:
+    """The card of a model: data, licence, figures, what it is good for."""
+    return ModelFiles(path).card()
