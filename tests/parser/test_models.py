@@ -1,51 +1,44 @@
-"""The models that come with the program, `discoparse models`, and which model a text is parsed with."""
+"""Installed models by name, `discoparse models`, and which model a text is parsed with."""
 
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
+import shutil
+from functools import partial
+from importlib.metadata import distributions
+from pathlib import Path
 
 import pytest
 import torch
 from click.testing import CliRunner
+from installed_models import Packages
 from random_model import save_random_model
 
 import discoparse.parser.finding
 from discoparse import load
 from discoparse.cli import cli
 from discoparse.errors import DiscoparseError, UsageError
-from discoparse.parser.finding import find_model, installed_models
+from discoparse.model.names import PUBLISHED
+from discoparse.parser.finding import find_model, installed_models, search_installed
 
-_LARGEST = 10_000_000  # bytes of a shipped model
-
-
-def install(monkeypatch, folder):
-    """Make the models in a folder the only installed ones."""
-
-    def spec(name):
-        return SimpleNamespace(submodule_search_locations=[str(folder / name)])
-
-    def entries(group):
-        return [SimpleNamespace(name=path.parent.name, value=path.parent.name) for path in folder.glob("*/config.json")]
-
-    monkeypatch.setattr(discoparse.parser.finding, "entry_points", entries)
-    monkeypatch.setattr(discoparse.parser.finding, "find_spec", spec)
+MODELS = Path(__file__).resolve().parents[2] / "models"
+_LARGEST = 10_000_000  # bytes of a model of this project
 
 
 @pytest.fixture
-def shipped(tmp_path, monkeypatch):
-    """Two models, as if they came with the program: English, and English with every word reversed."""
-    save_random_model(tmp_path / "en", "en")
-    save_random_model(tmp_path / "xx", "xx", mirrored=True)
-    install(monkeypatch, tmp_path)
-    return tmp_path
+def installed(tmp_path, monkeypatch):
+    """Two models in an environment of their own: English, and English with every word reversed."""
+    packages = Packages(tmp_path / "site", monkeypatch)
+    packages.add("en", "en")
+    packages.add("xx", "xx", mirrored=True)
+    return packages
 
 
 def run(*arguments: str):
     return CliRunner().invoke(cli, ["models", *arguments])
 
 
-def test_models_are_listed_with_their_figures(shipped):
+def test_models_are_listed_with_their_figures(installed):
     header, first, second = run().stdout.splitlines()
     assert header.split("  ")[0] == "name"
     assert "12.3" in first
@@ -53,50 +46,52 @@ def test_models_are_listed_with_their_figures(shipped):
     assert "67.8" in first
     assert "three sentences" in second
     facts = json.loads(run("--json").stdout)
-    assert [fact["language"] for fact in facts] == ["en", "xx"]
+    assert [(fact["name"], fact["language"]) for fact in facts] == [("en", "en"), ("xx", "xx")]
     assert facts[0]["figures"] == {"dev": {"f1": 12.3, "disc_f1": 4.5, "pos": 67.8, "sentences": 3}}
-    assert facts[0]["bytes"] == sum(path.stat().st_size for path in (shipped / "en").iterdir())
+    assert facts[0]["bytes"] == sum(path.stat().st_size for path in installed_models()["en"].iterdir())
 
 
-def test_the_card_of_a_model_by_name_and_by_directory(shipped):
+def test_the_card_of_a_model_by_name_and_by_directory(installed):
     card = run("en").stdout
     assert "three sentences" in card
     assert "CC0" in card
-    assert run(str(shipped / "en")).stdout == card
+    assert run(str(installed_models()["en"])).stdout == card
 
 
-def test_loading_by_name_and_by_directory(shipped):
+def test_loading_by_name_and_by_directory(installed):
     text = "What did you see?"
     named = load("en")
     assert named.language == "en"
     assert named.device.type in ("cpu", "cuda")
-    assert load(str(shipped / "en"), device="cpu").parse(text) == load(shipped / "en", device="cpu").parse(text)
+    directory = installed_models()["en"]
+    assert load(str(directory), device="cpu").parse(text) == load(directory, device="cpu").parse(text)
 
 
-def test_a_folder_with_the_name_of_a_shipped_model_is_not_taken_for_it(shipped, tmp_path, monkeypatch):
-    """The shipped one prevails, and says so; an unrelated folder of that name is no reason to."""
+def test_a_folder_with_the_name_of_an_installed_model_is_not_taken_for_it(installed, tmp_path, monkeypatch):
+    """The installed one prevails, and the user is told; an unrelated folder of that name is no reason to."""
     (tmp_path / "mine").mkdir()
     monkeypatch.chdir(tmp_path / "mine")
     (tmp_path / "mine" / "en").mkdir()
-    shipped_card = run("en")
-    assert shipped_card.stderr == ""
+    card = run("en")
+    assert card.stderr == ""
     save_random_model(tmp_path / "mine" / "en" / "model", "mine")
     for arguments in (["models", "en"], ["parse", "--model", "en", "a"]):
-        assert "en is the model that comes with the program" in CliRunner().invoke(cli, arguments).stderr
+        assert "en is the name of an installed model" in CliRunner().invoke(cli, arguments).stderr
         assert "write ./en" in CliRunner().invoke(cli, arguments).stderr
-    assert run("en").stdout == shipped_card.stdout
-    assert run("./en").stdout != shipped_card.stdout
+    assert run("en").stdout == card.stdout
+    assert run("./en").stdout != card.stdout
     assert run("./en").stderr == ""
-    monkeypatch.chdir(shipped)
-    assert run("en").stderr == "", "the folder is the shipped model itself"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "en").symlink_to(installed_models()["en"])
+    assert run("en").stderr == "", "the folder is the installed model itself"
 
 
-def test_what_is_no_model_is_refused(shipped, tmp_path):
+def test_what_is_not_a_model_is_refused(installed, tmp_path):
     with pytest.raises(UsageError, match="there is no model 'fr': choose one of en, xx, or give the directory"):
         load("fr")
-    with pytest.raises(UsageError, match="holds no model"):
+    with pytest.raises(UsageError, match="does not hold a model"):
         load(tmp_path)
-    (shipped / "en" / "model.safetensors").write_bytes(b"damaged")
+    (installed_models()["en"] / "model.safetensors").write_bytes(b"damaged")
     with pytest.raises(DiscoparseError, match=r"model\.safetensors"):
         load("en")
     if not torch.cuda.is_available():
@@ -104,50 +99,120 @@ def test_what_is_no_model_is_refused(shipped, tmp_path):
             load("xx", device="cuda")
 
 
-def test_the_model_is_chosen_by_the_words_of_the_text(shipped):
-    """A text whose words tell nothing is refused with the list of models."""
-    chosen = CliRunner().invoke(cli, ["parse", "The dog barks."])
-    assert chosen.exit_code == 0
-    assert "--model en" in chosen.stderr
-    several = CliRunner().invoke(cli, ["parse", "The dog barks.", "ehT god skrab.", "What did you see?"])
-    assert "--model en and xx" in several.stderr
-    texts = {"The dog barks.": "en", "ehT god skrab.": "xx", "What did you see?": "en"}
-    alone = [CliRunner().invoke(cli, ["parse", "--model", name, text]).stdout for text, name in texts.items()]
-    assert several.stdout == "".join(alone), "each text is parsed with the model of its language"
-    streamed = CliRunner().invoke(cli, ["parse"], input="The dog\n" * 200)
-    assert streamed.stdout.count("=dog") == 200, "what was looked at is parsed too"
-    unclear = CliRunner().invoke(cli, ["parse", "Quux"])
-    assert isinstance(unclear.exception, UsageError)
-    assert "--model (en, xx)" in str(unclear.exception)
-
-
-def test_a_second_model_of_a_language_is_used_by_its_name_alone(shipped):
-    """It knows the same words, and would leave no language clearly ahead."""
-    save_random_model(shipped / "en-large", "en-large")
-    chosen = CliRunner().invoke(cli, ["parse", "The dog barks."])
-    assert "--model en\n" in chosen.stderr
-    assert "--model (en, xx)" in str(CliRunner().invoke(cli, ["parse", "Quux"]).exception)
-    assert CliRunner().invoke(cli, ["parse", "--model", "en-large", "The dog barks."]).exit_code == 0
-    assert "choose one of en, en-large, xx" in str(CliRunner().invoke(cli, ["parse", "--model", "fr", "a"]).exception)
-
-
-def test_the_text_that_no_model_suits_is_quoted(shipped):
-    """Of several texts the message names the one to blame, shortened and on one line."""
-    unclear = CliRunner().invoke(cli, ["parse", "The dog barks.", "In\nQuux.", "What did you see?"])
-    assert unclear.stdout == "", "nothing is parsed"
-    assert "the text 'In Quux.': name it" in str(unclear.exception)
-    long = CliRunner().invoke(cli, ["parse", "quux " * 100])
-    assert f"the text '{'quux ' * 9}quux…'" in str(long.exception)
-    endless = CliRunner().invoke(cli, ["parse", "q" * 10_000])
-    assert f"the text '{'q' * 49}…'" in str(endless.exception)
-    assert "from an empty text" in str(CliRunner().invoke(cli, ["parse", " "]).exception)
+def test_a_model_that_is_not_installed_is_offered(installed):
+    """With the command that installs it; misspelt names get the nearest, by its name or its language."""
+    with pytest.raises(UsageError) as caught:
+        load("nl-large")
+    assert str(caught.value) == (
+        "the model 'nl-large' (Dutch, larger and slower) is not installed: pip install discoparse-model-nl-large "
+        "(or, in a checkout of discoparse, pip install ./models/nl-large)"
+    )
+    for wrong, message in {
+        "nl_large": r"'nl_large': did you mean nl-large\? It is not installed: pip install discoparse-model-nl-large ",
+        "EN": r"'EN': did you mean en\?$",
+        "german": r"'german': did you mean de\? It is not installed: pip install discoparse-model-de ",
+        "xxx": r"'xxx': did you mean xx\?$",
+    }.items():
+        with pytest.raises(UsageError, match=message):
+            load(wrong)
+    assert run("englsh").exit_code == 1
+    assert "did you mean en?" in str(run("englsh").exception)
 
 
 def test_without_models_the_user_is_told_what_to_do(tmp_path, monkeypatch):
-    install(monkeypatch, tmp_path)
+    Packages(tmp_path / "site", monkeypatch)
     assert run().exit_code == 0
-    assert "discoparse train" in run().stderr
+    assert json.loads(run("--json").stdout) == []
+    for said in (run().stderr, str(CliRunner().invoke(cli, ["parse", "text"]).exception)):
+        assert "no models are installed: install one, as with pip install discoparse-model-en (or," in said
+        assert "nl: Dutch" in said
+        assert "discoparse train" in said
     assert isinstance(CliRunner().invoke(cli, ["parse", "text"]).exception, UsageError)
+
+
+def test_the_models_of_this_project_are_those_of_its_folder():
+    """One table says which; the folder has a package for each, and nothing else, so that ./models/* installs them."""
+    folders = list(MODELS.iterdir())
+    assert {path.name for path in folders if (path / "pyproject.toml").is_file()} == set(PUBLISHED)
+    assert len(folders) == len(PUBLISHED)
+
+
+# -- packages of others ------------------------------------------------------------------------------------------------
+
+
+def broken_packages(packages: Packages) -> dict[str, str]:
+    """Packages that bring no usable model, and what is said about each."""
+    (packages.folder / "just_a_module.py").write_text("raise SystemExit('the code of a model ran')\n")
+    (packages.folder / "empty_package").mkdir()
+    (packages.folder / "empty_package" / "__init__.py").write_text("raise SystemExit('the code of a model ran')\n")
+    (packages.folder / "outer" / "inner").mkdir(parents=True)
+    (packages.folder / "outer" / "__init__.py").write_text("raise SystemExit('the code of a model ran')\n")
+    packages.announce("a-gone", "gone = no_such_package")
+    packages.announce("a-module", "module = just_a_module")
+    packages.announce("a-empty", "empty = empty_package")
+    packages.announce("a-inner", "inner = outer.inner")
+    packages.announce("a-object", "object = empty_package:model")
+    packages.announce("a-nothing", "nothing =")
+    packages.announce("a-odd", "../odd = empty_package")
+    packages.announce("a-twin", "twin = empty_package")
+    packages.announce("another-twin", "twin = discoparse_model_en")
+    packages.announce("a-damage", "neither this nor that")
+    packages.announce("a-bytes", b"[discoparse.models]\n\xff = a\n")
+    packages.announce("nameless", "nameless = no_such_package", metadata=None)
+    return {
+        "gone": "there is no package no_such_package: install it again (from a-gone)",
+        "module": "just_a_module is not a package with a model",
+        "empty": "empty_package is not a package with a model (no config.json) (from a-empty)",
+        "inner": "must name a package at the top, not 'outer.inner'",
+        "object": "must name a package at the top, not 'empty_package:model'",
+        "nothing": "must name a package at the top, not ''",
+        "../odd": "a model cannot have this name",
+        "twin": "several packages bring a model of this name: uninstall all but one (from a-twin and another-twin)",
+        "a-damage": "entry_points.txt of this package cannot be read",
+        "a-bytes": "entry_points.txt of this package cannot be read",
+        "nameless": "there is no package no_such_package",
+    }
+
+
+def test_broken_packages_leave_the_other_models_alone(installed):
+    """They are reported in the list, refused by name, and none of their code runs."""
+    before = run().stdout
+    for name, problem in (broken := broken_packages(installed)).items():
+        with pytest.raises(DiscoparseError) as caught:
+            find_model(name)
+        assert problem in str(caught.value)
+    assert run().stdout == before
+    assert run().exit_code == 0
+    for name, problem in broken.items():
+        (line,) = [line for line in run().stderr.splitlines() if f"the installed model {name!r} cannot be used" in line]
+        assert problem in line
+    assert set(installed_models()) == {"en", "xx"}
+    assert load("en", device="cpu").parse("The dog barks.")
+
+
+def test_a_package_that_is_found_twice_is_one(installed, tmp_path, monkeypatch):
+    """As where a folder on PYTHONPATH stands before the one that pip installs into."""
+    other = tmp_path / "other"
+    shutil.copytree(installed.folder, other)
+    paths = [str(installed.folder), str(other)]
+    monkeypatch.setattr(discoparse.parser.finding, "distributions", partial(distributions, path=paths))
+    assert search_installed().problems == {}
+    assert installed_models()["en"].is_relative_to(installed.folder)
+
+
+def test_a_damaged_model_is_listed_as_such(installed):
+    (installed_models()["en"] / "config.json").write_text("{}")
+    listed = run()
+    assert listed.exit_code == 0
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == ["name", "xx"]
+    assert "the installed model 'en' cannot be used" in listed.stderr
+    assert "config.json is not what was written" in listed.stderr
+
+
+def test_a_package_is_listed_under_the_name_it_is_found_by(installed):
+    """Whatever the model called itself when it was trained."""
+    assert [line.split()[0] for line in run().stdout.splitlines()] == ["name", "en", "xx"]
+    assert load("en", device="cpu").info.name == "random"
 
 
 @pytest.mark.parametrize("name", installed_models() or [None])

@@ -24,7 +24,7 @@ _SIZES = {"word_size": 6, "character_size": 5, "character_hidden": 4, "hidden": 
 torch.set_num_threads(1)  # more only get in each other's way with a network this small
 
 
-def random_parser(language: str = "en", seed: int = 0, mirrored: bool = False) -> Parser:
+def random_parser(language: str | None = "en", seed: int = 0, mirrored: bool = False) -> Parser:
     """The parser; its label scores are spread so that trees have many nodes, some of them discontinuous.
 
     With `mirrored`, the language that it knows is English with the letters of each word reversed.
@@ -53,7 +53,7 @@ def random_parser(language: str = "en", seed: int = 0, mirrored: bool = False) -
     return Parser(network, vocabulary, info=info)
 
 
-def save_random_model(path: Path, language: str = "en", mirrored: bool = False) -> None:
+def save_random_model(path: Path, language: str | None = "en", mirrored: bool = False) -> None:
     """Write the parser as a model."""
     parser = random_parser(language, mirrored=mirrored)
     assert parser.info is not None

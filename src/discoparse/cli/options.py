@@ -36,7 +36,7 @@ def tell_warnings(warnings: list[str]) -> None:
 def tell_namesake(ctx: click.Context, parameter: click.Parameter, model: str | None) -> str | None:
     """For parameters that name a model: say so if a folder of the user's might be meant."""
     if model is not None and has_namesake(model):
-        tell(f"{model} is the model that comes with the program; for the one in your folder, write ./{model}")
+        tell(f"{model} is the name of an installed model; for the one in your folder, write ./{model}")
     return model
 
 

@@ -18,7 +18,7 @@ from discoparse.cli.options import device_option, require_folder, tell, tell_nam
 from discoparse.drawing.pages import EXTENSIONS, Options, write_files
 from discoparse.errors import UsageError
 from discoparse.files.streams import STANDARD, open_for_writing
-from discoparse.parser.choice import choose_model, look_ahead
+from discoparse.parser.choice import ModelChoice, look_ahead
 from discoparse.parser.documents import parse_documents, parse_treebank
 from discoparse.parser.finding import load
 from discoparse.parser.reading import CleanText, LivePieces, file_pieces, is_live
@@ -140,7 +140,7 @@ def _parse_treebank(
     """The parser's trees for the sentences of a treebank."""
     if model is None:
         first = list(islice(gold, _SAMPLE))
-        model = choose_model(" ".join(word for tree in first for word in tree.words))
+        model = ModelChoice(tell).choose(" ".join(word for tree in first for word in tree.words))
         _tell_choice([model])
         gold = chain(first, gold)
     return parse_treebank(_load_all([model], device, threads)[model], gold, refuse)
@@ -155,10 +155,10 @@ def _load_all(models: Iterable[str], device: str, threads: int) -> dict[str, Par
 
 def _choose_models(sources: list[Iterable[str]]) -> list[str]:
     """A model for each text, by its words; the texts can still be read from the start."""
-    models = []
+    models, choice = [], ModelChoice(tell)
     for k, pieces in enumerate(sources):
         sample, sources[k] = look_ahead(pieces)
-        models.append(choose_model(sample))
+        models.append(choice.choose(sample))
     _tell_choice(models)
     return models
 

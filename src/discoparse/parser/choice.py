@@ -1,19 +1,21 @@
-"""Which shipped model suits a text: the one that knows most of its words."""
+"""Which installed model suits a text: of the models that stand for their languages, the one that knows most words."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
 from itertools import chain, islice
 
-from discoparse.errors import UsageError
-from discoparse.parser.finding import advice, find_model, installed_models
+from discoparse.errors import DiscoparseError, UsageError
+from discoparse.model.info import ModelFiles, read_info
+from discoparse.parser.finding import Installed, advice, search_installed
 
 _PIECES = 50  # of a text that are looked at; each is a line, or a part of a long one
 _WORD = re.compile(r"[^\W\d_]+")
-# The best model must know this share of the words, and so many times as many as the next. For single sentences of the
-# development sets that gives the right model for 97 (German) to 99 % (Icelandic), and none for nearly all others.
+# The best model must know this share of the words, and this many times as many as the next. For single sentences of the
+# development sets that gives the right model for 97% (German) to 99% (Icelandic), and none for nearly all others.
 _KNOWN = 0.4
 _CLEARLY = 1.2
 _QUOTED = 50  # characters of a text in a message
@@ -26,19 +28,91 @@ def look_ahead(pieces: Iterable[str]) -> tuple[str, Iterable[str]]:
     return "".join(first), chain(first, iterator)
 
 
-def choose_model(sample: str) -> str:
-    """The name of the shipped model for a text; an error that lists the models where none is clearly the best."""
-    names = [name for name in installed_models() if "-" not in name]  # nl-large and the like have to be asked for
-    if not names:
-        raise UsageError(f"no models come with this installation: {advice()} with --model")
-    if len(names) == 1:
-        return names[0]
-    vocabularies = {name: _known_words(name) for name in names}
-    best = clearly_best(sample, vocabularies)
-    if best is None:
-        text = f"the text {_quoted(sample)}" if sample.strip() else "an empty text"
-        raise UsageError(f"which model to use cannot be told from {text}: name it with --model ({', '.join(names)})")
-    return best
+class ModelChoice:
+    """Chooses installed models by the words of texts; what it cannot use, `notice` is told once."""
+
+    def __init__(self, notice: Callable[[str], None]) -> None:
+        self.notice = notice
+        self.left_out = False  # a model that is installed cannot be used
+
+    def choose(self, sample: str) -> str:
+        """The name of the model for a text; an error that lists the models where none is clearly the best."""
+        names = self._defaults
+        if not names:
+            raise UsageError(self._nothing_to_choose())
+        if len(names) == 1 and not self.left_out:
+            return names[0]
+        best = clearly_best(sample, self._vocabularies) if self._vocabularies else None
+        if best is None:
+            text = f"the text {_quoted(sample)}" if sample.strip() else "an empty text"
+            raise UsageError(
+                f"which model to use cannot be told from {text}: name it with --model ({', '.join(names)})"
+            )
+        return best
+
+    @cached_property
+    def _installed(self) -> Installed:
+        installed = search_installed()
+        for name, problem in installed.problems.items():
+            self._leave_out(name, problem)
+        return installed
+
+    @cached_property
+    def _defaults(self) -> list[str]:
+        """The models that are used unasked."""
+        languages: dict[str, str | None] = dict.fromkeys(self._installed.models)
+        for name, directory in self._installed.models.items():
+            with self._told(name):
+                languages[name] = read_info(directory).language
+        return default_models(languages)
+
+    @cached_property
+    def _vocabularies(self) -> dict[str, set[str]]:
+        """The words that each of these models knows."""
+        words = {}
+        for name in self._defaults:
+            with self._told(name):
+                words[name] = ModelFiles(self._installed.models[name]).words()
+        return words
+
+    def _nothing_to_choose(self) -> str:
+        if self._installed.models:
+            names = ", ".join(self._installed.models)
+            return f"no installed model stands for a language: name one with --model ({names})"
+        return f"no models are installed: {advice()} with --model"
+
+    @contextmanager
+    def _told(self, name: str) -> Iterator[None]:
+        """A damaged model is no reason not to use the others."""
+        try:
+            yield
+        except (DiscoparseError, OSError) as error:
+            self._leave_out(name, error)
+
+    def _leave_out(self, name: str, problem: object) -> None:
+        self.left_out = True
+        self.notice(f"warning: the installed model {name!r} is left out: {problem}")
+
+
+def default_models(languages: Mapping[str, str | None]) -> list[str]:
+    """Of models by name, with the language of each if it is known: those that are used without being asked for.
+
+    That is the one that is called like its language, or the only one of its language. Where there is but one model, it
+    is used for everything.
+
+    >>> default_models({"nl": "nl", "nl-large": "nl", "de-news": "de", "fy-a": "fy", "fy-b": "fy-NL", "some": None})
+    ['nl', 'de-news']
+    >>> default_models({"some": None})
+    ['some']
+    """
+    if len(languages) == 1:
+        return list(languages)
+    groups: dict[str, list[str]] = {}
+    for name, language in languages.items():
+        if language is not None:
+            groups.setdefault(re.split("[-_]", language.lower())[0], []).append(name)
+    chosen = [[language] if language in names else names for language, names in groups.items()]
+    return [names[0] for names in chosen if len(names) == 1]
 
 
 def clearly_best(sample: str, vocabularies: dict[str, set[str]]) -> str | None:
@@ -69,8 +143,3 @@ def _quoted(sample: str) -> str:
     """
     line = " ".join(sample[: 10 * _QUOTED].split())
     return repr(line if len(line) <= _QUOTED else line[: _QUOTED - 1].rstrip() + "…")
-
-
-def _known_words(name: str) -> set[str]:
-    vocabulary = json.loads((find_model(name) / "vocabulary.json").read_bytes())
-    return set(vocabulary["words"])

@@ -1,63 +1,150 @@
-"""Models by name or directory: those that are installed as packages, and `load` for these and others."""
+"""Models by name or directory: those that are installed as packages, and `load` for these and others.
+
+A package brings a model by an entry point in the group `discoparse.models`: its name is the model's, its value a Python
+package with the model's files. None of its code runs. A package that brings nothing usable leaves the others alone.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from importlib.metadata import entry_points
+import dataclasses
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from importlib.metadata import Distribution, EntryPoint, distributions
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discoparse.errors import UsageError
-from discoparse.model.info import ModelInfo, model_directory, read_info
+from discoparse.errors import DiscoparseError, UsageError
+from discoparse.model.info import CONFIG, ModelFiles, ModelInfo, model_directory, read_info
+from discoparse.model.names import GROUP, PUBLISHED, installation, is_name
 
 if TYPE_CHECKING:
     import torch
 
     from discoparse.parser.parser import Parser
 
-GROUP = "discoparse.models"  # the entry points of packages that bring a model
-_CONFIG = "config.json"  # what makes a directory a model
-_CARD = "README.md"
+_ENTRY_POINTS = "entry_points.txt"
+_ALIKE = 0.6  # of two names, for a "did you mean"
+
+
+@dataclass(frozen=True)
+class Installed:
+    """The models that packages bring, and what is wrong with those that cannot be used; both by name."""
+
+    models: dict[str, Path] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+
+
+def search_installed() -> Installed:
+    """Look for models in all packages of this environment."""
+    found: dict[str, dict[str, str]] = {}  # a model's name -> the packages that bring it -> where they say it is
+    installed = Installed()
+    for package in distributions():
+        try:
+            for entry in _entries(package):
+                found.setdefault(entry.name, {}).setdefault(_package_name(package), entry.value)
+        except (ValueError, TypeError, AttributeError):  # anybody can write an entry_points.txt
+            installed.problems[_package_name(package)] = f"{_ENTRY_POINTS} of this package cannot be read"
+    for name, packages in sorted(found.items()):
+        try:
+            installed.models[name] = _directory(name, packages)
+        except ValueError as error:
+            installed.problems[name] = f"{error} (from {' and '.join(sorted(packages))})"
+    return installed
+
+
+def _package_name(package: Distribution) -> str:
+    """The name of a package as pip spells it, or where it is if it has none."""
+    names = package.metadata.get_all("Name")
+    return re.sub(r"[-_.]+", "-", names[0]).lower() if names else f"a package in {package.locate_file('')}"
+
+
+def _entries(package: Distribution) -> Iterator[EntryPoint]:
+    """The models that a package says it brings."""
+    text = package.read_text(_ENTRY_POINTS)
+    if text is not None and GROUP in text:  # few have, and parsing takes time
+        yield from package.entry_points.select(group=GROUP)
+
+
+def _directory(name: str, packages: dict[str, str]) -> Path:
+    """Where the files of an installed model are; a ValueError says what is wrong."""
+    if not is_name(name):
+        raise ValueError("a model cannot have this name")
+    if len(packages) > 1:
+        raise ValueError("several packages bring a model of this name: uninstall all but one")
+    (module,) = packages.values()
+    if not re.fullmatch(r"\w+", module):  # to find a.b, Python runs the code of a
+        raise ValueError(f"its entry point must name a package at the top, not {module!r}")
+    try:
+        spec = find_spec(module)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None:
+        raise ValueError(f"there is no package {module}: install it again")
+    for place in spec.submodule_search_locations or ():
+        if (Path(place) / CONFIG).is_file():
+            return Path(place)
+    raise ValueError(f"{module} is not a package with a model (no {CONFIG})")
 
 
 def installed_models() -> dict[str, Path]:
     """The directories of the installed models by name. None of their code runs."""
-    found = {}
-    for entry in entry_points(group=GROUP):
-        spec = find_spec(entry.value)
-        if spec is not None and spec.submodule_search_locations:
-            found[entry.name] = Path(next(iter(spec.submodule_search_locations)))
-    return dict(sorted(found.items()))
+    return search_installed().models
 
 
 def find_model(model: str | Path) -> Path:
     """The directory of a model, by the name of an installed one or by its path."""
-    installed = installed_models()
-    if str(model) in installed:
-        return installed[str(model)]
+    installed = search_installed()
+    name = str(model)
+    if name in installed.models:
+        return installed.models[name]
+    if name in installed.problems:
+        raise DiscoparseError(f"the installed model {name!r} cannot be used: {installed.problems[name]}")
     path = Path(model)
     if not path.is_dir():
-        raise UsageError(f"there is no model {str(model)!r}: {advice()}")
+        raise UsageError(_no_model(name, installed))
     directory = model_directory(path)
-    if not (directory / _CONFIG).is_file():
-        raise UsageError(f"the directory {model} holds no model (no {_CONFIG})")
+    if not (directory / CONFIG).is_file():
+        raise UsageError(f"the directory {model} does not hold a model (no {CONFIG})")
     return directory
 
 
 def has_namesake(model: str) -> bool:
     """Whether a directory with a model has the name of an installed one, which prevails over it."""
     directory, installed = model_directory(model), installed_models()
-    if model not in installed or not (directory / _CONFIG).is_file():
+    if model not in installed or not (directory / CONFIG).is_file():
         return False
     return directory.resolve() != installed[model].resolve()
 
 
 def advice() -> str:
     """What a model can be, for messages."""
-    names = list(installed_models())
-    shipped = f"choose one of {', '.join(names)}, or " if names else ""
-    return f"{shipped}give the directory of a model that `discoparse train` made"
+    return _advice(installed_models())
+
+
+def _advice(installed: dict[str, Path]) -> str:
+    if installed:
+        models = f"choose one of {', '.join(installed)}"
+    else:
+        known = ", ".join(f"{name}: {language}" for name, language in PUBLISHED.items())
+        models = f"install one, as with {installation('en')}; there are {known}"
+    return f"{models}, or give the directory of a model that `discoparse train` made"
+
+
+def _no_model(name: str, installed: Installed) -> str:
+    """What to do where there is no model of this name, and no such directory."""
+    if name in PUBLISHED:
+        return f"the model {name!r} ({PUBLISHED[name]}) is not installed: {installation(name)}"
+    spellings = {spelling: spelling for spelling in (*PUBLISHED, *installed.models)}
+    spellings |= {language.lower(): known for known, language in PUBLISHED.items()}
+    close = get_close_matches(name.lower().replace("_", "-"), spellings, n=1, cutoff=_ALIKE)
+    if not close:
+        return f"there is no model {name!r}: {_advice(installed.models)}"
+    meant = spellings[close[0]]
+    missing = "" if meant in installed.models else f" It is not installed: {installation(meant)}"
+    return f"there is no model {name!r}: did you mean {meant}?{missing}"
 
 
 def load(model: str | Path, device: str = "auto", threads: int | None = 1) -> Parser:
@@ -85,7 +172,7 @@ def load_parser(path: str | Path, device: str | torch.device = "cpu") -> Parser:
 
 def read_card(model: str | Path) -> str:
     """The card of a model: data, licence, figures, what it is good for."""
-    return (find_model(model) / _CARD).read_text(encoding="utf-8")
+    return ModelFiles(find_model(model)).card()
 
 
 @dataclass(frozen=True)
@@ -112,7 +199,9 @@ class Listed:
 
 
 def describe_model(model: str | Path) -> Listed:
-    """What `discoparse models` says about a model."""
+    """What `discoparse models` says about a model; an installed one goes by the name that it is found by."""
     directory = find_model(model)
-    size = sum(path.stat().st_size for path in directory.iterdir() if path.is_file())
-    return Listed(read_info(directory), size)
+    info = read_info(directory)
+    if str(model) in installed_models():
+        info = dataclasses.replace(info, name=str(model))
+    return Listed(info, sum(path.stat().st_size for path in directory.iterdir() if path.is_file()))
