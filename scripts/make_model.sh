@@ -1,24 +1,26 @@
 #!/usr/bin/env bash
-# Make a model that comes with discoparse again:
+# Train a model of this project again:
 #
-#     scripts/make_model.sh nl|nl-large|de|en|is TREEBANKS OUTPUT [OPTION …]
+#     scripts/make_model.sh NAME TREEBANKS OUTPUT [OPTION …]
 #
-# TREEBANKS has a folder for each treebank, with train.discbracket.gz and, where the model is chosen by it,
-# dev.discbracket.gz. The model is left in OUTPUT/model, its card included. Options are passed on to `discoparse train`,
-# after those below: --device cpu, --resume, --minutes 10 …
+# NAME is one of the folders in models/, TREEBANKS has a folder for each treebank, with train.discbracket.gz and, where
+# the model is chosen by it, dev.discbracket.gz. The model is left in OUTPUT/model, its card included. Options are passed
+# on to `discoparse train`, after those below: --device cpu, --resume, --minutes 10 …
 set -euo pipefail
 
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+names=$(ls "$here/../models" | paste -sd ' ')
 if [ $# -lt 3 ]; then
-    echo "usage: $0 nl|nl-large|de|en|is TREEBANKS OUTPUT [OPTION …]" >&2
+    echo "usage: $0 NAME TREEBANKS OUTPUT [OPTION …], where NAME is one of: $names" >&2
     exit 2
 fi
 name=$1 treebanks=$2 output=$3
 shift 3
 
 # What each is trained on (a treebank named twice counts twice), what it is chosen by, and what differs from the recipe.
-# Those in the package were trained on a shared GPU with --minutes 9 (de, is) or 11.5, which cut only en (after 8,841
+# The published ones were trained on a shared GPU with --minutes 9 (de, is) or 11.5, which cut only en (after 8,841
 # updates); the schedule of the learning rate follows the clock where that is ahead of the updates.
-small=(--set hidden=200 --set learning_rate=0.002) # on a processor, one and a half times as fast as the recipe's 300 units
+small=(--set hidden=200 --set learning_rate=0.002) # on a CPU, 1.5 times as fast as the recipe's 300 units
 language=${name%%-*}
 case $name in
 nl | nl-large)
@@ -40,11 +42,11 @@ en)
 is)
     train=(is_icepahc)
     dev=(is_icepahc)
-    # Words seen once made it larger than 10 MB when all parameters were stored in half precision.
+    # With words seen once it was larger than 10 MB when all parameters were stored in half precision.
     settings=(--seed 1 --set updates=10000 --set min_frequency=2 "${small[@]}")
     ;;
 *)
-    echo "$0: no model is called $name: choose nl, nl-large, de, en or is" >&2
+    echo "$0: there is no model $name: choose one of $names" >&2
     exit 2
     ;;
 esac
@@ -53,7 +55,6 @@ files=(--train)
 for treebank in "${train[@]}"; do files+=("$treebanks/$treebank/train.discbracket.gz"); done
 files+=(--dev)
 for treebank in "${dev[@]}"; do files+=("$treebanks/$treebank/dev.discbracket.gz"); done
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export PYTHONPATH=$here/../src${PYTHONPATH:+:$PYTHONPATH} # a checkout is enough: nothing needs to be installed
 exec "${PYTHON:-python3}" -m discoparse train "${files[@]}" --output "$output" --recipe fast --name "$name" \
     "${settings[@]}" --card "$here/../models/$language/facts.json" "$@"

@@ -1,33 +1,70 @@
-"""`discoparse models`: list the models, or show the card of one."""
+"""`discoparse models`: list the models, show the card of one, or make a package of one."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
-from discoparse.cli.options import tell_namesake
-from discoparse.parser.finding import Listed, advice, describe_model, installed_models, read_card
+from discoparse.cli import package
+from discoparse.cli.options import tell, tell_namesake
+from discoparse.errors import DiscoparseError
+from discoparse.parser.finding import Listed, advice, describe_model, read_card, search_installed
 
 _HEADER = ("name", "language", "treebanks", "licence", "dev set", "F1", "disc. F1", "POS", "MB")
+_PACKAGE = "package"
 
 
-@click.command()
+class ModelsCommand(click.Group):
+    """`models MODEL` is a command like others; only `models package …` is one of its own (./package is a directory)."""
+
+    allow_extra_args = False
+    allow_interspersed_args = True
+    parse_args = click.Command.parse_args
+    invoke = click.Command.invoke
+    collect_usage_pieces = click.Command.collect_usage_pieces
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        if args[:1] == [_PACKAGE]:
+            return package.command.make_context(f"{info_name} {_PACKAGE}", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+
+@click.group(cls=ModelsCommand, invoke_without_command=True)
 @click.argument("model", required=False, callback=tell_namesake)
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 def command(model: str | None, as_json: bool) -> None:
-    """List the models that come with discoparse, or show the card of MODEL, a name or a directory."""
+    """List the models that are installed, or show the card of MODEL, a name or a directory."""
     if model is not None and not as_json:
         click.echo(read_card(model), nl=False)
         return
-    models = [describe_model(name) for name in ([model] if model is not None else installed_models())]
+    models = [describe_model(model)] if model is not None else list(_installed())
     if as_json:
         click.echo(json.dumps([listed.to_json() for listed in models], ensure_ascii=False, indent=2))
     elif models:
         for line in _table([row for listed in models for row in _rows(listed)]):
             click.echo(line)
     else:
-        click.echo(f"no models come with this installation: {advice()}", err=True)
+        tell(f"no models are installed: {advice()}")
+
+
+command.add_command(package.command, _PACKAGE)
+
+
+def _installed() -> Iterator[Listed]:
+    """The installed models; of those that cannot be used, standard error has the reason."""
+    installed = search_installed()
+    for name, problem in installed.problems.items():
+        tell(f"warning: the installed model {name!r} cannot be used: {problem}")
+    for name in installed.models:
+        try:
+            yield describe_model(name)
+        except (DiscoparseError, OSError) as error:
+            tell(f"warning: the installed model {name!r} cannot be used: {error}")
 
 
 def _rows(listed: Listed) -> list[tuple[str, ...]]:

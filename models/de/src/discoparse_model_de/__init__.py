@@ -1,1 +1,1 @@
-"""The model de of discoparse, as data; `discoparse.load("de")` finds it."""
+"""The model de of discoparse: files, no code."""

@@ -1,1 +1,1 @@
-"""The model en of discoparse, as data; `discoparse.load("en")` finds it."""
+"""The model en of discoparse: files, no code."""

@@ -1,1 +1,1 @@
-"""The model is of discoparse, as data; `discoparse.load("is")` finds it."""
+"""The model is of discoparse: files, no code."""

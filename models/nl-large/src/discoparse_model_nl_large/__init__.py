@@ -1,1 +1,1 @@
-"""The model nl-large of discoparse, as data; `discoparse.load("nl-large")` finds it."""
+"""The model nl-large of discoparse: files, no code."""

@@ -1,1 +1,1 @@
-"""The model nl of discoparse, as data; `discoparse.load("nl")` finds it."""
+"""The model nl of discoparse: files, no code."""
