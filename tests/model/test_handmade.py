@@ -175,6 +175,7 @@ WORKING: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "a negative size": (field(CONFIG, -3, "network", "word_size"), r"network\.word_size must be a whole number"),
     "no units": (field(CONFIG, 0, "network", "hidden"), r"config\.json .*: a network of these sizes cannot be made"),
+    "a scorer without units": (field(CONFIG, 0, "network", "scorer_hidden"), "a network of these sizes cannot be made"),
     "half a unit": (field(CONFIG, 2.5, "network", "hidden"), r"network\.hidden must be a whole number"),
     "true as a size": (field(CONFIG, True, "network", "word_size"), r"network\.word_size must be a whole number"),
     "a size for a flag": (field(CONFIG, 1, "network", "chains"), r"network\.chains must be true or false"),

@@ -105,7 +105,7 @@ def expected_shapes(config: NetworkConfig) -> Shapes:
     """The shapes of a network's parameters by name."""
     try:
         return parameter_shapes(config)
-    except (RuntimeError, TypeError, ValueError) as error:
+    except (ArithmeticError, RuntimeError, TypeError, ValueError) as error:
         raise ValueError(f"a network of these sizes cannot be made ({error})") from None
 
 
