@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from functools import partial
 from importlib.metadata import distributions
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
@@ -124,8 +126,8 @@ def test_without_models_the_user_is_told_what_to_do(tmp_path, monkeypatch):
     assert run().exit_code == 0
     assert json.loads(run("--json").stdout) == []
     for said in (run().stderr, str(CliRunner().invoke(cli, ["parse", "text"]).exception)):
-        assert "no models are installed: install one, as with pip install discoparse-model-en (or," in said
-        assert "nl: Dutch" in said
+        assert "no models are installed: install one with pip install discoparse-model-NAME (or," in said
+        assert "nl (Dutch), " in said
         assert "discoparse train" in said
     assert isinstance(CliRunner().invoke(cli, ["parse", "text"]).exception, UsageError)
 
@@ -188,6 +190,15 @@ def test_broken_packages_leave_the_other_models_alone(installed):
         assert problem in line
     assert set(installed_models()) == {"en", "xx"}
     assert load("en", device="cpu").parse("The dog barks.")
+
+
+def test_a_module_that_cannot_be_looked_up_is_no_model(installed, monkeypatch):
+    """As one that a program made itself, without saying where it is from."""
+    monkeypatch.setitem(sys.modules, "homemade", ModuleType("homemade"))
+    installed.announce("a-homemade", "homemade = homemade")
+    assert search_installed().problems == {
+        "homemade": "there is no package homemade: install it again (from a-homemade)"
+    }
 
 
 def test_a_package_that_is_found_twice_is_one(installed, tmp_path, monkeypatch):

@@ -79,7 +79,7 @@ class ModelChoice:
         if self._installed.models:
             names = ", ".join(self._installed.models)
             return f"no installed model stands for a language: name one with --model ({names})"
-        return f"no models are installed: {advice()} with --model"
+        return f"no models are installed: {advice()}"
 
     @contextmanager
     def _told(self, name: str) -> Iterator[None]:

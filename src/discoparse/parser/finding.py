@@ -125,12 +125,11 @@ def advice() -> str:
 
 
 def _advice(installed: dict[str, Path]) -> str:
+    directory = "or give the directory of a model that `discoparse train` made"
     if installed:
-        models = f"choose one of {', '.join(installed)}"
-    else:
-        known = ", ".join(f"{name}: {language}" for name, language in PUBLISHED.items())
-        models = f"install one, as with {installation('en')}; there are {known}"
-    return f"{models}, or give the directory of a model that `discoparse train` made"
+        return f"choose one of {', '.join(installed)}, {directory}"
+    known = ", ".join(f"{name} ({language})" for name, language in PUBLISHED.items())
+    return f"install one with {installation('NAME')}, where NAME is one of {known}; {directory}"
 
 
 def _no_model(name: str, installed: Installed) -> str:
