@@ -111,7 +111,7 @@ def test_phenomena(line: str, label: str, expected: list[str]) -> None:
 def test_mistakes_of_a_small_example() -> None:
     gold = parse_tree("(S (NP (N 0=a) (N 3=d)) (VP (V 1=b) (PP (P 2=c))) (AP (A 4=e)))")
     predicted = parse_tree("(S (NP (N 0=a) (PP (P 2=c)) (V 1=b) (V 3=d)) (XP (A 4=e)))")
-    found = find_mistakes(evaluate([gold], [predicted])).as_dict()
+    found = find_mistakes(evaluate([gold], [predicted])).to_json()
     assert found["labels"] == [{"gold": "AP", "predicted": "XP", "count": 1, "example": 1}]
     assert found["yields"] == [{"label": "NP", "kind": "gap missed", "count": 1, "example": 1}]
     assert found["unpaired"] == [{"label": "VP", "kind": "missing", "count": 1, "example": 1}]

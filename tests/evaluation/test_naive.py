@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tree_pairs import pair
 
 from discoparse.evaluation import evaluate, read_parameters
-from discoparse.evaluation.parameters import STANDARD
+from discoparse.evaluation.parameters import PROPER_PRM
 from discoparse.tree import Tree
 
 
@@ -17,8 +17,8 @@ from discoparse.tree import Tree
 @given(st.lists(pair(), max_size=4))
 def test_same_figures_as_the_naive_evaluator(pairs: list[tuple[Tree, Tree]]) -> None:
     gold, predicted = [g for g, _ in pairs], [p for _, p in pairs]
-    expected = naive.evaluate(gold, predicted, naive.read(STANDARD))
-    found = evaluate(gold, predicted, read_parameters(STANDARD)).as_dict()
+    expected = naive.evaluate(gold, predicted, naive.read(PROPER_PRM))
+    found = evaluate(gold, predicted, read_parameters(PROPER_PRM)).to_json()
     for part in ("all", "cutoff"):
         assert found[part]["pos_accuracy"] == pytest.approx(expected[part]["pos_accuracy"])
         for ours, theirs in ((found[part], expected[part]), (found[part]["disc"], expected[part]["disc"])):
@@ -39,8 +39,8 @@ def test_figures_of_real_treebanks_with_heavy_noise(shared) -> None:
             gold = [parse_tree(line) for _, line in zip(range(120), lines, strict=False)]
         by_length = {len(tree): tree for tree in gold}
         predicted = [Tree(g.tokens, by_length[len(g)].root) for g in gold]
-        expected = naive.evaluate(gold, predicted, naive.read(STANDARD))
-        found = evaluate(gold, predicted).as_dict()
+        expected = naive.evaluate(gold, predicted, naive.read(PROPER_PRM))
+        found = evaluate(gold, predicted).to_json()
         assert 0 < found["all"]["f1"] < 90
         for part in ("all", "cutoff"):
             for key in ("precision", "recall", "f1", "exact_match"):

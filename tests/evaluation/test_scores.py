@@ -91,11 +91,11 @@ def test_our_parameters_are_the_standard_ones(shared: Path) -> None:
 
 def test_over_nothing_is_null() -> None:
     """The reference prints nan and 0DIV! there; exact match over a sentence without brackets is still 100."""
-    figures = evaluate(parse("(ROOT (. 0=.))"), parse("(ROOT (. 0=.))")).as_dict()["all"]
+    figures = evaluate(parse("(ROOT (. 0=.))"), parse("(ROOT (. 0=.))")).to_json()["all"]
     assert [figures[k] for k in ("precision", "recall", "f1", "pos_accuracy")] == [None] * 4
     assert figures["exact_match"] == 100
     assert figures["disc"]["exact_match"] is None
-    nothing = evaluate([], []).as_dict()
+    nothing = evaluate([], []).to_json()
     assert nothing["all"]["exact_match"] is None
     assert nothing["all"]["sentences"] == nothing["cutoff"]["sentences"] == 0
 

@@ -86,9 +86,9 @@ def command(
     other = score(compare) if compare else None
     tests = compare_results(result, other, samples, seed) if other else []
     if as_json:
-        click.echo(json.dumps(_as_json(result, other, by or [], errors, tests), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(_to_json(result, other, by or [], errors, tests), indent=2, ensure_ascii=False))
     else:
-        click.echo(_as_text(result, by or [], errors, tests))
+        click.echo(_to_text(result, by or [], errors, tests))
     if html:
         from discoparse.evaluation.report import html_report
 
@@ -97,20 +97,20 @@ def command(
         Path(html).write_text(page, encoding="utf-8")
 
 
-def _as_json(
+def _to_json(
     result: Result, other: Result | None, by: list[str], errors: int | None, tests: list[Any]
 ) -> dict[str, Any]:
-    figures = result.as_dict()
+    figures = result.to_json()
     if by:
-        figures["by"] = {name: [group.as_dict() for group in break_down(result, name)] for name in by}
+        figures["by"] = {name: [group.to_json() for group in break_down(result, name)] for name in by}
     if errors:
-        figures["errors"] = find_mistakes(result).as_dict(errors)
+        figures["errors"] = find_mistakes(result).to_json(errors)
     if other is not None:
-        figures["compare"] = {**other.as_dict(), "tests": {test.metric: test.as_dict() for test in tests}}
+        figures["compare"] = {**other.to_json(), "tests": {test.metric: test.to_json() for test in tests}}
     return figures
 
 
-def _as_text(result: Result, by: list[str], errors: int | None, tests: list[Any]) -> str:
+def _to_text(result: Result, by: list[str], errors: int | None, tests: list[Any]) -> str:
     from discoparse.evaluation import tables
 
     parts = [tables.summary(result)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from discoparse.errors import DiscoparseError
-from discoparse.evaluation.brackets import split_label
+from discoparse.evaluation.brackets import cut_label
 from discoparse.evaluation.parameters import Parameters
 from discoparse.tree import Tree
 
@@ -13,7 +13,7 @@ from discoparse.tree import Tree
 def kept_tokens(gold: Tree, parameters: Parameters) -> list[bool]:
     """Which tokens are scored: the gold tree alone decides."""
     labels, words = parameters.delete_labels, parameters.delete_words
-    kept = [split_label(t.tag)[0] not in labels and t.word not in words for t in gold.tokens]
+    kept = [cut_label(t.tag)[0] not in labels and t.word not in words for t in gold.tokens]
     if parameters.delete_root_tokens:
         for child in gold.root.children:
             if isinstance(child, int):

@@ -12,12 +12,12 @@ Bracket = tuple[str, int]  # label and yield, a bit mask over the tokens that we
 
 
 @lru_cache(maxsize=65536)
-def split_label(label: str) -> tuple[str, tuple[str, ...]]:
+def cut_label(label: str) -> tuple[str, tuple[str, ...]]:
     """The category of a label or tag, and the function tags after it, as disco-dop's reader splits them.
 
     Published figures need just this; `transform.functions` knows more of labels (coindexes, kinds of clauses).
 
-    >>> split_label("NP-SBJ-TMP"), split_label("NP=2"), split_label("-NONE-")
+    >>> cut_label("NP-SBJ-TMP"), cut_label("NP=2"), cut_label("-NONE-")
     (('NP', ('SBJ', 'TMP')), ('NP', ()), ('-NONE-', ()))
     """
     category, function = label, ""
@@ -46,7 +46,7 @@ class Categories(dict[str, "str | None"]):
         self._equal = {} if root else parameters.equal_labels  # the root's label is taken as it is
 
     def __missing__(self, label: str) -> str | None:
-        category, _ = split_label(label)
+        category, _ = cut_label(label)
         category = self._equal.get(category, category)
         if category in self._parameters.delete_labels:
             found = None

@@ -45,7 +45,7 @@ class GroupScores:
         p, r = self.precision, self.recall
         return 2 * p * r / (p + r) if p and r else None
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {
             "group": self.group,
             "sentences": self.sentences,

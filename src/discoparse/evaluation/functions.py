@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discoparse.evaluation.brackets import Bracket, function_tags, split_label
+from discoparse.evaluation.brackets import Bracket, function_tags, cut_label
 from discoparse.evaluation.counts import ScoredSentence, f1_score
 from discoparse.evaluation.parameters import Parameters
 from discoparse.tree import Tree, gap_count
@@ -36,8 +36,8 @@ def score_functions(sentences: Sequence[ScoredSentence], parameters: Parameters)
 
 
 def _has_functions(tree: Tree) -> bool:
-    return any(function_tags(t.edge) or split_label(t.tag)[1] for t in tree.tokens) or any(
-        function_tags(n.edge) or split_label(n.label)[1] for n in tree.preorder()
+    return any(function_tags(t.edge) or cut_label(t.tag)[1] for t in tree.tokens) or any(
+        function_tags(n.edge) or cut_label(n.label)[1] for n in tree.preorder()
     )
 
 
@@ -60,7 +60,7 @@ def _count(sentence: ScoredSentence, parameters: Parameters) -> list[tuple[int, 
 
 
 def _tags(tree: Tree, bits: Sequence[int]) -> dict[int, str]:
-    return {bit: split_label(token.tag)[0] for token, bit in zip(tree.tokens, bits, strict=True) if bit}
+    return {bit: cut_label(token.tag)[0] for token, bit in zip(tree.tokens, bits, strict=True) if bit}
 
 
 def _functions(
@@ -69,7 +69,7 @@ def _functions(
     """The functions of one tree's constituents and tokens that the other tree has too."""
     equal = parameters.equal_labels
     for token, bit in zip(tree.tokens, bits, strict=True):
-        category, functions = split_label(token.tag)
+        category, functions = cut_label(token.tag)
         bracket = (equal.get(category, category), bit)
         if bit and (bracket in others or tags[bit] == bracket[0]):
             yield from ((bracket, function) for function in function_tags(token.edge) or functions)
@@ -79,7 +79,7 @@ def _functions(
         for child in node.children:
             mask |= bits[child] if isinstance(child, int) else masks[child]
         masks[node] = mask
-        category, functions = split_label(node.label)
+        category, functions = cut_label(node.label)
         bracket = (category if node is tree.root else equal.get(category, category), mask)
         if bracket in others:
             yield from ((bracket, function) for function in function_tags(node.edge) or functions)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from discoparse.evaluation.brackets import Bracket, split_label
+from discoparse.evaluation.brackets import Bracket, cut_label
 from discoparse.evaluation.breakdown import matched_flags
 from discoparse.evaluation.counts import ScoredSentence
 from discoparse.evaluation.result import Result
@@ -35,7 +35,7 @@ class Tally(Counter[tuple[str, ...]]):
         ordered = sorted(self.items(), key=lambda item: (-item[1], item[0]))[:most]
         return [(mistake, count, self.examples[mistake]) for mistake, count in ordered]
 
-    def as_dicts(self, names: Sequence[str], most: int | None = None) -> list[dict[str, Any]]:
+    def to_json(self, names: Sequence[str], most: int | None = None) -> list[dict[str, Any]]:
         return [
             {**dict(zip(names, mistake, strict=True)), "count": count, "example": example}
             for mistake, count, example in self.top(most)
@@ -52,9 +52,9 @@ class Mistakes:
     unpaired: Tally = field(default_factory=Tally)  # (label, missing or spurious): without a counterpart
     tags: Tally = field(default_factory=Tally)  # (gold, predicted) parts of speech of scored tokens
 
-    def as_dict(self, most: int | None = None) -> dict[str, Any]:
+    def to_json(self, most: int | None = None) -> dict[str, Any]:
         """The most frequent of each, for JSON."""
-        return {name: getattr(self, name).as_dicts(columns, most) for name, columns in COLUMNS.items()}
+        return {name: getattr(self, name).to_json(columns, most) for name, columns in COLUMNS.items()}
 
 
 COLUMNS = {
@@ -82,7 +82,7 @@ def _compare_tags(sentence: ScoredSentence, found: Mistakes) -> None:
     gold = {bit: t.tag for t, bit in zip(sentence.gold.tokens, sentence.gold_bits, strict=True) if bit}
     for token, bit in zip(sentence.predicted.tokens, sentence.predicted_bits, strict=True):
         if bit:
-            tags = (split_label(gold[bit])[0], split_label(token.tag)[0])
+            tags = (cut_label(gold[bit])[0], cut_label(token.tag)[0])
             if tags[0] != tags[1]:
                 found.tags.note(tags, sentence)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from discoparse.errors import DiscoparseError
 
-STANDARD = Path(__file__).with_name("proper.prm")
+PROPER_PRM = Path(__file__).with_name("proper.prm")
 
 _NUMBERS = {"CUTOFF_LEN", "LABELED", "DELETE_ROOT_PRETERMS"}
 _SETS = {"DELETE_LABEL", "DELETE_LABEL_FOR_LENGTH", "DELETE_WORD"}
@@ -36,7 +36,7 @@ class Parameters:
 @cache
 def standard_parameters() -> Parameters:
     """The parameters that published figures use (`proper.prm`)."""
-    return read_parameters(STANDARD)
+    return read_parameters(PROPER_PRM)
 
 
 def read_parameters(path: str | Path) -> Parameters:

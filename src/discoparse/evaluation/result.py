@@ -47,7 +47,7 @@ class BracketScores:
     def exact_match(self) -> float | None:
         return percentage(self.exact, self.sentences)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The scores under the names that `--json` prints."""
         return {
             "sentences": self.sentences,
@@ -78,13 +78,13 @@ class Scores(BracketScores):
     def pos_accuracy(self) -> float | None:
         return percentage(self.correct_tags, self.tokens)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {
-            **super().as_dict(),
+            **super().to_json(),
             "pos_accuracy": self.pos_accuracy,
             "longest_sentence": self.longest,
             "tokens": {"scored": self.tokens, "correct_tags": self.correct_tags},
-            "disc": self.disc.as_dict(),
+            "disc": self.disc.to_json(),
         }
 
 
@@ -130,9 +130,9 @@ class Result:
         column: np.ndarray = self.counts[:, Counts._fields.index(name)]
         return column
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Everything in `all` and `cutoff`, for JSON."""
-        figures = {"all": self.all.as_dict(), "cutoff": self.cutoff.as_dict()}
+        figures = {"all": self.all.to_json(), "cutoff": self.cutoff.to_json()}
         for name, functions in self.functions.items():
             figures[name]["function_tags"] = functions.all
             figures[name]["disc"]["function_tags"] = functions.disc

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from discoparse.errors import DiscoparseError
 from discoparse.evaluation.alignment import align_tokens, different_words, kept_tokens, pair_sentences
-from discoparse.evaluation.brackets import Bracket, Bracketer, split_label
+from discoparse.evaluation.brackets import Bracket, Bracketer, cut_label
 from discoparse.evaluation.counts import Counts, ScoredSentence
 from discoparse.evaluation.parameters import Parameters, standard_parameters
 from discoparse.evaluation.result import Result
@@ -63,11 +63,11 @@ def score_pair(
         for k, token in zip(aligned, predicted.tokens, strict=True):
             if kept[k]:
                 tag, other = gold.tokens[k].tag, token.tag
-                correct_tags += tag == other or split_label(tag)[0] == split_label(other)[0]
+                correct_tags += tag == other or cut_label(tag)[0] == cut_label(other)[0]
     length = len(kept)
     if parameters.delete_labels_for_length:
         ignored = parameters.delete_labels_for_length
-        length = sum(split_label(t.tag)[0] not in ignored for t in gold.tokens)
+        length = sum(cut_label(t.tag)[0] not in ignored for t in gold.tokens)
     counts = count(gold_brackets, predicted_brackets, length, sum(kept), correct_tags)
     return ScoredSentence(index, gold, predicted, bits, predicted_bits, gold_brackets, predicted_brackets, counts)
 

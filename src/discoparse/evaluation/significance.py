@@ -34,7 +34,7 @@ class Comparison:
     samples: int
     seed: int
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from discoparse.evaluation.brackets import Bracket, split_label
+from discoparse.evaluation.brackets import Bracket, cut_label
 from discoparse.tree import Token, Tree, indexes
 
 
@@ -49,7 +49,7 @@ def constituents(brackets: Sequence[Bracket]) -> list[ScoredNode]:
 
 def scored_tree(tree: Tree, bits: Sequence[int], brackets: Sequence[Bracket]) -> Tree:
     """The tree as it is scored: kept tokens, cut labels; a ROOT where nothing covers the whole."""
-    tokens = [Token(token.word, split_label(token.tag)[0]) for token, bit in zip(tree.tokens, bits, strict=True) if bit]
+    tokens = [Token(token.word, cut_label(token.tag)[0]) for token, bit in zip(tree.tokens, bits, strict=True) if bit]
     found = [(label, indexes(mask)) for label, mask in reversed(brackets)]
     scored = Tree.from_constituents(tokens, found)
     scored.id = tree.id

@@ -134,7 +134,7 @@ def significance(results: dict[tuple[str, str], list[Result]]) -> list[dict[str,
             seeds = min(len(before), len(after))
             for test in compare_results(pooled(before[:seeds]), pooled(after[:seeds])):
                 facts = {"recipe": first[0], "first_oracle": first[1], "second_oracle": second[1], "seeds": seeds}
-                tests.append({**facts, **test.as_dict()})
+                tests.append({**facts, **test.to_json()})
     return tests
 
 
@@ -157,7 +157,7 @@ def breakdown(results: dict[tuple[str, str], list[Result]], by: str) -> list[dic
     for (recipe, oracle), members in results.items():
         every = Result([sentence for result in members for sentence in result.sentences], members[0].parameters)
         for group in break_down(every, by):
-            facts = {name: group.as_dict()[name] for name in ("group", "precision", "recall", "f1")}
+            facts = {name: group.to_json()[name] for name in ("group", "precision", "recall", "f1")}
             rows.append({"recipe": recipe, "oracle": oracle, "gold": group.gold // len(members), **facts})
     return rows
 

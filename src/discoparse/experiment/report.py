@@ -20,7 +20,7 @@ Figures = dict[str, Any]
 _MADE = "<!-- Made by `discoparse experiment`; change the notes file instead of this page. -->"
 
 
-class Report:
+class ResultsPage:
     """Collects the parts of the page, and writes what they refer to."""
 
     def __init__(self, path: Path) -> None:
@@ -57,7 +57,7 @@ class Report:
 
 def write_report(path: Path, treebanks: Sequence[Figures], notes: str | None = None) -> None:
     """Write the page `path` about some treebanks (`measures.measure`), hand-written notes included."""
-    report = Report(path)
+    report = ResultsPage(path)
     names = ", ".join(figures["treebank"] for figures in treebanks)
     report.text(
         "# Results",
@@ -95,7 +95,7 @@ def write_report(path: Path, treebanks: Sequence[Figures], notes: str | None = N
     report.write()
 
 
-def _pictures(report: Report, treebanks: Sequence[Figures], names: Sequence[str], head: str | None = None) -> None:
+def _pictures(report: ResultsPage, treebanks: Sequence[Figures], names: Sequence[str], head: str | None = None) -> None:
     if head:
         report.text(head)
     for figures in treebanks:
