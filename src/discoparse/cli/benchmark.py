@@ -9,6 +9,7 @@ import click
 
 from discoparse.cli.options import ReadingOptions, device_option, reading_options, settings_option, tell, tell_namesake
 from discoparse.errors import DiscoparseError
+from discoparse.files.text_table import text_table
 from discoparse.training.recipe import RECIPES
 
 
@@ -73,24 +74,20 @@ def format_figures(figures: dict[str, Any]) -> str:
     lines = [f"{figures['treebank']}: {figures['trees']:,} trees, {figures['tokens']:,} tokens"]
     machine = where["gpu"] or where["cpu"]
     lines.append(f"{figures['device']} ({machine}), {figures['threads']} thread(s), PyTorch {where['torch']}")
+    rows = []
     if training := figures["training"]:
-        lines.append(
-            f"training   {_rate(training)}  ({training['oracle']} oracle, batches of {training['batch_tokens']} tokens)"
-        )
+        of = f"({training['oracle']} oracle, batches of {training['batch_tokens']} tokens)"
+        rows.append(("training", f"{_rate(training)}  {of}"))
     parsing = figures["parsing"]
-    lines.append(f"parsing    {_rate(parsing)}  to trees, {parsing['times_encoder']:.2f} times the encoder alone")
+    rows.append(("parsing", f"{_rate(parsing)}  to trees, {parsing['times_encoder']:.2f} times the encoder alone"))
     yields = {name.removeprefix("yields_"): value for name, value in parsing.items() if name.startswith("yields_")}
-    lines.append(
-        f"           {_rate(yields)}  to labelled yields, {yields['times_encoder']:.2f} times the encoder alone"
-    )
+    rows.append(("", f"{_rate(yields)}  to labelled yields, {yields['times_encoder']:.2f} times the encoder alone"))
     latency = figures["latency"]
-    lines.append(
-        f"latency    {latency['median_ms']:.1f} ms median, {latency['p95_ms']:.1f} ms 95%, "
-        f"sentences of {latency['tokens']} tokens"
-    )
+    times = f"{latency['median_ms']:.1f} ms median, {latency['p95_ms']:.1f} ms 95%"
+    rows.append(("latency", f"{times}, sentences of {latency['tokens']} tokens"))
     peaks = [f"{figures['memory'][name] / 2**30:.2f} GiB {of}" for name, of in _PEAKS if figures["memory"][name]]
-    lines.append(f"memory     {', '.join(peaks)} (peak of the whole run)")
-    return "\n".join(lines)
+    rows.append(("memory", f"{', '.join(peaks)} (peak of the whole run)"))
+    return "\n".join([*lines, text_table(rows, minimum=[9])])
 
 
 _PEAKS = (("peak_bytes", "of main memory"), ("peak_gpu_bytes", "of the GPU's"))

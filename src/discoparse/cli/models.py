@@ -11,6 +11,7 @@ import click
 from discoparse.cli import package
 from discoparse.cli.options import tell, tell_namesake
 from discoparse.errors import DiscoparseError
+from discoparse.files.text_table import text_table
 from discoparse.parser.finding import Listed, advice, describe_model, read_card, search_installed
 
 _HEADER = ("name", "language", "treebanks", "licence", "dev set", "F1", "disc. F1", "POS", "MB")
@@ -46,8 +47,7 @@ def command(model: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([listed.to_json() for listed in models], ensure_ascii=False, indent=2))
     elif models:
-        for line in _table([row for listed in models for row in _rows(listed)]):
-            click.echo(line)
+        click.echo(text_table([_HEADER, *(row for listed in models for row in _rows(listed))]))
     else:
         tell(f"no models are installed: {advice()}")
 
@@ -77,9 +77,3 @@ def _rows(listed: Listed) -> list[tuple[str, ...]]:
         alike = (*facts, f"{listed.size / 1e6:.1f}") if not rows else ("",) * 5
         rows.append((*alike[:4], name, *shown, alike[4]))
     return rows
-
-
-def _table(rows: list[tuple[str, ...]]) -> list[str]:
-    table = [_HEADER, *rows]
-    widths = [max(len(row[k]) for row in table) for k in range(len(_HEADER))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]

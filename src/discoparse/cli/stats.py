@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from discoparse.cli.options import ReadingOptions, reading_options, with_progress
+from discoparse.files.text_table import text_table
 from discoparse.system.derivation_lengths import DerivationStatistics, derivation_statistics, format_statistics
 from discoparse.treebank.stats import Statistics
 
@@ -44,8 +45,7 @@ def command(files: tuple[str, ...], reading: ReadingOptions, derivations: bool, 
         data = statistics.as_json() | ({"derivations": derived.to_json()} if derived else {})
         click.echo(json.dumps(data, ensure_ascii=False, indent=2))
         return
-    for name, value in _rows(statistics, top):
-        click.echo(f"{name:<28}{value}")
+    click.echo(text_table(list(_rows(statistics, top)), gap=" "))
     if derived:
         click.echo(f"\n{format_statistics(derived)}")
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discoparse.evaluation.brackets import Bracket, function_tags, cut_label
+from discoparse.evaluation.brackets import Bracket, cut_label, function_tags
 from discoparse.evaluation.counts import ScoredSentence, f1_score
 from discoparse.evaluation.parameters import Parameters
 from discoparse.tree import Tree, gap_count

@@ -8,6 +8,7 @@ from discoparse.evaluation.breakdown import GroupScores
 from discoparse.evaluation.mistakes import Mistakes
 from discoparse.evaluation.result import BracketScores, Result
 from discoparse.evaluation.significance import Comparison
+from discoparse.files.text_table import text_table
 
 METRICS = {"f1": "F1", "disc_f1": "discontinuous F1"}
 
@@ -30,29 +31,9 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Columns of equal width, the first `left` of them aligned to the left.
-
-    >>> print(table(["label", "F1"], [["NP", "94.90"], ["SBAR", "100.00"]]))
-    label      F1
-    NP      94.90
-    SBAR   100.00
-    """
-    widths = [max(len(row[k]) for row in [heads, *rows]) for k in range(len(heads))]
-    lines = (
-        "  ".join(
-            cell.ljust(width) if k < left else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in [heads, *rows]
-    )
-    return "\n".join(lines)
-
-
 def summary(result: Result) -> str:
     """The figures that disco-dop prints, for the sentences up to the cutoff and for all."""
-    heads, *rows = summary_rows(result)
-    return table(heads, rows)
+    return text_table(summary_rows(result), "<>")
 
 
 def summary_rows(result: Result) -> list[list[str]]:
@@ -101,7 +82,7 @@ def breakdown_table(by: str, groups: Sequence[GroupScores]) -> str:
         ]
         for g in groups
     ]
-    return table(heads, rows)
+    return text_table([heads, *rows], "<>")
 
 
 def mistakes_tables(mistakes: Mistakes, most: int) -> str:
@@ -113,7 +94,8 @@ def mistakes_tables(mistakes: Mistakes, most: int) -> str:
             for mistake, count, example in getattr(mistakes, name).top(most)
         ]
         if rows:
-            parts.append(f"{title}\n{table([*heads, 'count', 'e.g. sentence'], rows, left=len(heads))}")
+            shown = text_table([[*heads, "count", "e.g. sentence"], *rows], "<" * len(heads) + ">")
+            parts.append(f"{title}\n{shown}")
     return "\n\n".join(parts) or "No mistakes."
 
 
@@ -121,7 +103,7 @@ def comparison_table(tests: Sequence[Comparison]) -> str:
     """Both scores, their difference, and the tests of it."""
     heads = ["", "first", "second", "difference", "95% interval", "permutation p", "bootstrap p"]
     note = f"{tests[0].samples} samples, seed {tests[0].seed}; the difference is second less first"
-    return f"{table(heads, comparison_rows(tests))}\n{note}"
+    return text_table([heads, *comparison_rows(tests)], "<>") + f"\n{note}"
 
 
 def comparison_rows(tests: Sequence[Comparison]) -> list[list[str]]:

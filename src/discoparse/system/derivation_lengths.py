@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from discoparse.files.text_table import text_table
 from discoparse.system import gap, swap
 from discoparse.system.constituents import tree_constituents
 from discoparse.system.oracle import Gold, static_derivation
@@ -165,24 +166,24 @@ def _pairs(counts: Counter[int]) -> list[list[int]]:
 
 def format_statistics(statistics: DerivationStatistics) -> str:
     """Two tables: the lengths of derivations in every system, and the size of the memory."""
-    lines = ["Transitions            mean  median     90%     99%     max   per token   in 2n-1"]
+    rows = [["Transitions", "mean", "median", "90%", "99%", "max", "per token", "in 2n-1"]]
     for name, lengths in statistics.systems.items():
         share = lengths.shortest / max(1, statistics.sentences)
-        line = _length_line(f"{name}, structural", lengths.structural, statistics.tokens)
-        lines.append(f"{line}{share:10.1%}")
-        lines.append(_length_line(f"{name}, all", lengths.all, statistics.tokens))
-    lines += ["", "Memory |S|      configurations   share   at most"]
+        rows.append(_length_row(f"{name}, structural", lengths.structural, statistics.tokens, f"{share:.1%}"))
+        rows.append(_length_row(f"{name}, all", lengths.all, statistics.tokens, ""))
+    sizes = [["Memory |S|", "configurations", "share", "at most"]]
     total = max(1, statistics.memory.total())
     for size in sorted(statistics.memory):
-        count = statistics.memory[size]
-        lines.append(f"{size:10}{count:20,}{count / total:8.1%}{share_up_to(statistics.memory, size):10.2%}")
-    return "\n".join(lines)
+        count, up_to = statistics.memory[size], share_up_to(statistics.memory, size)
+        sizes.append([str(size), f"{count:,}", f"{count / total:.1%}", f"{up_to:.2%}"])
+    of_lengths = text_table(rows, "<>", minimum=[19, 7, 7, 7, 7, 7, 11, 9], gap=" ")
+    return f"{of_lengths}\n\n{text_table(sizes, '>', minimum=[10, 19, 7, 9], gap=' ')}"
 
 
-def _length_line(title: str, counts: Counter[int], tokens: int) -> str:
+def _length_row(title: str, counts: Counter[int], tokens: int, shortest: str) -> list[str]:
     values = summary(counts)
-    figures = "".join(f"{values[name]:8}" for name in ("median", "p90", "p99", "max"))
-    return f"{title:<19}{values['mean']:8.1f}{figures}{lengths_total(counts) / max(1, tokens):12.2f}"
+    figures = (str(values[name]) for name in ("median", "p90", "p99", "max"))
+    return [title, f"{values['mean']:.1f}", *figures, f"{lengths_total(counts) / max(1, tokens):.2f}", shortest]
 
 
 def crossing_pairs(length: int) -> frozenset[Constituent]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from discoparse.files.widths import cells, visible
+from discoparse.files.text_table import text_table
+from discoparse.files.widths import visible
 from discoparse.system import gap, swap
 from discoparse.system.constituents import tree_constituents
 from discoparse.system.oracle import Gold, static_derivation
@@ -109,17 +110,10 @@ def derivation_table(tree: Tree, system: str = "set") -> str:
     """
     words = tree.words
     columns = COLUMNS[system]
-    lines = [[title for _, title, _ in columns]]
+    rows = [[title for _, title, _ in columns]]
     for row in ROWS[system](tree_constituents(tree), len(tree)):
-        lines.append([visible(_cell(key, row[key], words)) for key, _, _ in columns])
-    widths = [max(map(cells, column)) for column in zip(*lines, strict=True)]
-    aligns = [align for _, _, align in columns]
-    return "\n".join("  ".join(map(_aligned, line, aligns, widths)).rstrip() for line in lines)
-
-
-def _aligned(text: str, align: str, width: int) -> str:
-    """Text in a column of the table; `format` counts characters, which may take no or two cells of a terminal."""
-    return format(text, f"{align}{width - cells(text) + len(text)}")
+        rows.append([visible(_cell(key, row[key], words)) for key, _, _ in columns])
+    return text_table(rows, "".join(align for _, _, align in columns))
 
 
 def _cell(key: str, value: Any, words: Sequence[str]) -> str:
