@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from discoparse.drawing.plots import Series, plot
+from discoparse.drawing.charts import Series, plot
 from discoparse.errors import UsageError
 from discoparse.evaluation import evaluate
 from discoparse.evaluation.significance import compare_results

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import PurePath
 
+from discoparse.drawing.charts import SERIES_COLOURS, Group, bar_chart, column_chart
 from discoparse.evaluation.alignment import name_sentence
 from discoparse.evaluation.breakdown import break_down
-from discoparse.evaluation.charts import COLOURS, Row, bars, columns
 from discoparse.evaluation.counts import ScoredSentence, f1_score, percentage
 from discoparse.evaluation.mistakes import find_mistakes
 from discoparse.evaluation.result import Result
@@ -107,7 +107,7 @@ def _change(before: float | None, after: float | None) -> str:
 def _legend(names: Sequence[str]) -> str:
     if len(names) == 1:
         return ""
-    keys = (f'<span class="key" style="background:{c}"></span>{n}' for c, n in zip(COLOURS, names, strict=False))
+    keys = (f'<span class="key" style="background:{c}"></span>{n}' for c, n in zip(SERIES_COLOURS, names, strict=False))
     return f'<p class="note">{"".join(keys)}</p>'
 
 
@@ -137,14 +137,14 @@ def _figures(results: Sequence[Result], names: Sequence[str]) -> str:
         groups = [{g.group: g for g in break_down(result, by)} for result in results]
         most = _LABELS if by == "label" else None
         rows_ = [
-            Row(
+            Group(
                 name,
                 f"{g.sentences:,} sent." if by == "length" else f"{g.gold:,} in gold",
                 [found[name].f1 if name in found else None for found in groups],
             )
             for name, g in list(groups[0].items())[:most]
         ]
-        panels.append(_panel(title, _legend(names) + bars(rows_, title)))
+        panels.append(_panel(title, _legend(names) + bar_chart(rows_, title)))
     return f'<h2>Figures</h2><div class="two">{"".join(panels)}</div>'
 
 
@@ -162,10 +162,10 @@ def _histogram(results: Sequence[Result]) -> str:
             found[-1 if sentence.counts.exact else step] += 1
     sentences = max(len(results[0].sentences), 1)
     rows = [
-        Row(name, f"{100 * counts[0][k] / sentences:.0f}%", [float(found[k]) for found in counts])
+        Group(name, f"{100 * counts[0][k] / sentences:.0f}%", [float(found[k]) for found in counts])
         for k, name in enumerate(names)
     ]
-    return columns(rows, "Number of sentences by their F1")
+    return column_chart(rows, "Number of sentences by their F1")
 
 
 def _mistakes(result: Result) -> str:

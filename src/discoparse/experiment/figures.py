@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from discoparse.drawing.plots import Series, plot
+from discoparse.drawing.charts import Series, plot
 from discoparse.experiment.sections import system_name
 from discoparse.training.recipe import ORACLES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from discoparse.drawing.plots import Series, plot
+from discoparse.drawing.charts import Series, plot
 
 _SCORES = (("F1", "f1"), ("disc. F1", "disc_f1"), ("POS", "pos"))
 _LOSSES = (("structure", "structure"), ("labels", "label"), ("tags", "tag"))

@@ -1,4 +1,5 @@
-"""Plots with two axes as SVG files that stand alone: lines, points and bars, for learning curves and measurements."""
+"""Charts as SVG: `plot` draws lines, points and bars over two axes as a file that stands alone, for learning curves and
+measurements; `bar_chart` and `column_chart` compare one or two parsers by group, styled by the page around them."""
 
 from __future__ import annotations
 
@@ -11,7 +12,10 @@ from html import escape
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 18, 40, 50  # margins around the plotting area
 _LEGEND_LINE, _LEGEND_CHARACTER, _LEGEND_KEY = 18, 6.4, 34
-_TICKS = 6  # about so many on an axis
+_TICKS = 6  # on an axis, about
+SERIES_COLOURS = ("#2b6cb0", "#dd7b1e")  # of the first and the second parser in a chart by group
+_BAR, _GAP, _ROW_GAP = 13, 2, 9
+_NAMES, _BARS, _NUMBERS = 158, 330, 130  # widths: names, bars, numbers
 
 _STYLE = """
 text { font: 12px system-ui, "Segoe UI", Helvetica, Arial, "DejaVu Sans", sans-serif; fill: #1d2430; }
@@ -197,3 +201,74 @@ def _legend(lines: list[list[tuple[float, Series]]], top: float) -> Iterator[str
 def svg_text(kind: str, x: float, y: float, text: str, anchor: str = "middle") -> str:
     """A text element of the class `kind`."""
     return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+@dataclass(frozen=True)
+class Group:
+    """A row or column of a chart: a name, a note, and a value for each series (None: nothing to score)."""
+
+    name: str
+    note: str
+    values: Sequence[float | None]
+
+
+def bar_chart(groups: Sequence[Group], title: str) -> str:
+    """Horizontal bars from 0 to 100, one line for each group."""
+    step = _ROW_GAP + max((len(group.values) for group in groups), default=1) * (_BAR + _GAP)
+    height, width = len(groups) * step + 24, _NAMES + _BARS + _NUMBERS
+    parts = [_opening(width, height, title)]
+    for tick in range(0, 101, 25):
+        x = _NAMES + _BARS * tick / 100
+        parts.append(f'<line class="grid" x1="{x:.1f}" y1="0" x2="{x:.1f}" y2="{height - 20}"/>')
+        parts.append(svg_text("tick", x, height - 6, str(tick)))
+    for k, group in enumerate(groups):
+        top = k * step + _ROW_GAP / 2
+        middle = top + len(group.values) * (_BAR + _GAP) / 2 + 4
+        parts.append(svg_text("name", _NAMES - 8, middle, group.name, "end"))
+        for j, value in enumerate(group.values):
+            parts.append(_bar(group, j, value, top + j * (_BAR + _GAP)))
+        parts.append(svg_text("tick", width - 4, middle, group.note, "end"))
+    return "".join([*parts, "</svg>"])
+
+
+def _bar(group: Group, series: int, value: float | None, y: float) -> str:
+    length = _BARS * (value or 0) / 100
+    shown = "–" if value is None else f"{value:.1f}"
+    box = _box(_NAMES, y, length, _BAR, series, f"{group.name}: {shown} ({group.note})")
+    return box + svg_text("value", _NAMES + length + 5, y + _BAR - 2.5, shown, "start")
+
+
+def column_chart(groups: Sequence[Group], title: str, width: int = 618, height: int = 210) -> str:
+    """Vertical bars; the tallest reaches the top, for counts and percentages alike."""
+    tallest = max((v for group in groups for v in group.values if v), default=1.0)
+    room, base = height - 62, height - 36
+    step = width / max(len(groups), 1)
+    series = max((len(group.values) for group in groups), default=1)
+    wide = min(34.0, (step - 10) / series)
+    parts = [_opening(width, height, title)]
+    parts.append(f'<line class="axis" x1="0" y1="{base}" x2="{width}" y2="{base}"/>')
+    for k, group in enumerate(groups):
+        centre = step * (k + 0.5)
+        for j, value in enumerate(group.values):
+            tall = room * (value or 0) / tallest
+            x = centre + (j - series / 2) * wide
+            shown = "–" if value is None else f"{value:.0f}" if value == int(value) else f"{value:.1f}"
+            parts.append(_box(x + 1, base - tall, wide - 2, tall, j, f"{group.name}: {shown} ({group.note})"))
+            parts.append(svg_text("value", x + wide / 2, base - tall - 5, shown))
+        parts.append(svg_text("name", centre, base + 16, group.name))
+        parts.append(svg_text("tick", centre, base + 30, group.note))
+    return "".join([*parts, "</svg>"])
+
+
+def _box(x: float, y: float, width: float, height: float, series: int, hint: str) -> str:
+    return (
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="2" '
+        f'fill="{SERIES_COLOURS[series]}"><title>{escape(hint)}</title></rect>'
+    )
+
+
+def _opening(width: float, height: float, title: str) -> str:
+    return (
+        f'<svg class="chart" viewBox="0 0 {width} {height}" width="{width}" role="img" '
+        f'aria-label="{escape(title, quote=True)}" xmlns="http://www.w3.org/2000/svg">'
+    )
