@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
 import discoparse
 from discoparse.cli import cli
+from discoparse.cli.drawing_options import DrawingOptions, PictureKind, drawing_options
+from discoparse.drawing.options import Options
 from discoparse.drawing.selection import Selection
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.tree import Tree
@@ -199,3 +202,36 @@ def test_an_empty_file_has_nothing_to_draw(tmp_path: Path) -> None:
         result = draw(empty, "--to", kind)
         assert result.output == ""
         assert isinstance(result.exception, DiscoparseError)
+
+
+def test_tree_is_the_name_of_text_and_text_an_alias() -> None:
+    assert draw(EXAMPLES, "--to", "tree").output == draw(EXAMPLES, "--to", "text").output == draw(EXAMPLES).output
+
+
+@click.command()
+@click.option("--to", type=PictureKind(("discbracket",)))
+@drawing_options
+def other_command(to: str, drawing: DrawingOptions) -> None:
+    """Some command that can draw, and more."""
+    click.echo(drawing.for_output(to, "-"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        (["--to", "tree", "--style", "slanted", "--no-tags"], {"style": "slanted", "tags": False, "width": 33}),
+        (["--to", "tree", "--width", "0", "--color"], {"width": None, "color": True}),
+        (["--to", "svg", "--functions"], {"width": None, "color": False, "functions": True}),
+        (["--to", "discbracket"], {"tags": True}),
+    ],
+)
+def test_the_options_are_there_for_other_commands(arguments: list[str], found: dict[str, object]) -> None:
+    result = CliRunner().invoke(other_command, arguments, env={"COLUMNS": "33"}, catch_exceptions=False)
+    options = eval(result.output, {"Options": Options})
+    assert {name: getattr(options, name) for name in found} == found
+
+
+def test_options_of_pictures_are_refused_where_nothing_is_drawn() -> None:
+    result = CliRunner().invoke(other_command, ["--to", "discbracket", "--no-tags"])
+    assert isinstance(result.exception, UsageError)
+    assert "--tags is for pictures (tree, svg, " in str(result.exception)

@@ -5,47 +5,35 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
+from discoparse.drawing.options import EXTENSIONS, Options
 from discoparse.drawing.svg import Figure, figure, page
-from discoparse.drawing.text import draw_text
-from discoparse.drawing.tikz import draw_tikz, standalone
+from discoparse.drawing.text import text_picture
+from discoparse.drawing.tikz import standalone, tikz_picture
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.files.streams import open_for_writing
 from discoparse.files.widths import visible
 from discoparse.tree import Tree
 
-EXTENSIONS = {"text": ".txt", "svg": ".svg", "tikz": ".tex"}
 Picked = Iterable[tuple[int, Tree, Tree | None]]  # number of a sentence, its tree, and one to compare
 
 
-@dataclass(frozen=True)
-class Options:
-    """How all the pictures are drawn; the names are those of the command line."""
-
-    width: int | None = None
-    style: str = "elbow"
-    functions: bool = False
-    tags: bool = True
-    highlight: bool = True
-    color: bool = False
-    standalone: bool = False
+def is_folder(output: str) -> bool:
+    """Whether an output names a folder, which gets a file for each sentence."""
+    return output.endswith(os.sep) or os.path.isdir(output)
 
 
-def format_of(output: str) -> str:
-    """The kind of picture that a file name asks for.
+def write_pictures(picked: Picked, format: str, options: Options, output: str, *, numbered: bool) -> None:
+    """Draw sentences into a file, to standard output (`-`), or into a folder with a file for each sentence.
 
-    >>> format_of("tree.svg"), format_of("-")
-    ('svg', 'text')
+    `numbered`: in a file for all, each picture has the number of its sentence above it.
     """
-    extension = os.path.splitext(output)[1].lower()
-    if not extension:
-        return "text"
-    kinds = {usual: name for name, usual in EXTENSIONS.items()}
-    if extension not in kinds:
-        endings = ", ".join(kinds)
-        raise UsageError(f"cannot tell the kind of picture from {output}: endings are {endings}, or name it with --to")
-    return kinds[extension]
+    if is_folder(output):
+        write_files(picked, format, options, output)
+        return
+    with open_for_writing(output) as stream:
+        for piece in draw_pages(picked, format, options, numbered):
+            stream.write(piece)
 
 
 def draw_pages(picked: Picked, format: str, options: Options, numbered: bool) -> Iterator[str]:
@@ -87,41 +75,18 @@ def caption_of(number: int, tree: Tree) -> str:
 
 def _text(number: int, tree: Tree, other: Tree | None, options: Options, numbered: bool) -> str:
     with _sentence_named(number):
-        picture = draw_text(
-            tree,
-            compare=other,
-            width=options.width,
-            color=options.color,
-            functions=options.functions,
-            tags=options.tags,
-        )
+        picture = text_picture(tree, other, options)
     return f"{caption_of(number, tree)}\n{picture}\n\n" if numbered else f"{picture}\n"
 
 
 def _svg(number: int, tree: Tree, other: Tree | None, options: Options, numbered: bool) -> Figure:
     with _sentence_named(number):
-        return figure(
-            tree,
-            compare=other,
-            style=options.style,
-            functions=options.functions,
-            tags=options.tags,
-            highlight=options.highlight,
-            caption=caption_of(number, tree) if numbered else None,
-        )
+        return figure(tree, other, options, caption_of(number, tree) if numbered else None)
 
 
 def _tikz(number: int, tree: Tree, other: Tree | None, options: Options, numbered: bool) -> str:
     with _sentence_named(number):
-        picture = draw_tikz(
-            tree,
-            compare=other,
-            width=options.width,
-            style=options.style,
-            functions=options.functions,
-            tags=options.tags,
-            highlight=options.highlight,
-        )
+        picture = tikz_picture(tree, other, options)
     comment = visible(f"% {caption_of(number, tree)}: {' '.join(tree.words)}")
     return f"{comment}\n{picture}\n\n" if numbered else f"{comment}\n{picture}\n"
 

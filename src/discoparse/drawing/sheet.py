@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discoparse.drawing.compare import DIFFERENT, MISSING, SPURIOUS
+from discoparse.drawing.options import ELBOW
 from discoparse.drawing.picture import FUNCTION, LABEL, TAG, WORD, Drawn, Metric, Picture
-from discoparse.errors import UsageError
 from discoparse.files.widths import advance
 
-ELBOW, SLANTED = "elbow", "slanted"
-STYLES = (ELBOW, SLANTED)
 # Dark enough for print, apart for the colour-blind by their lightness or by the signs of differences.
 COLOURS = {
     "ink": "111111",
@@ -94,8 +92,6 @@ class PlacedTree:
 
 def place(picture: Picture, sizes: Sizes, style: str) -> tuple[list[PlacedTree], float, float]:
     """The trees of a picture below each other, and the width and the height of it all."""
-    if style not in STYLES:
-        raise UsageError(f"unknown style {style!r}: choose one of {', '.join(STYLES)}")
     trees = []
     top = sizes.margin
     for drawn in picture.drawn:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 from xml.sax.saxutils import escape
 
 from discoparse.drawing.compare import SIGNS
+from discoparse.drawing.options import Options
 from discoparse.drawing.picture import FUNCTION, LABEL, TAG, Content, compose
-from discoparse.drawing.sheet import COLOURS, ELBOW, PIXELS, PlacedTree, Point, place
+from discoparse.drawing.sheet import COLOURS, PIXELS, PlacedTree, Point, place
 from discoparse.files.widths import visible
 from discoparse.tree import Tree
 
@@ -27,39 +29,20 @@ class Figure:
     title: str
 
 
-def draw_svg(
-    tree: Tree,
-    *,
-    compare: Tree | None = None,
-    width: float | None = None,
-    style: str = ELBOW,
-    functions: bool = False,
-    tags: bool = True,
-    highlight: bool = True,
-) -> str:
+def draw_svg(tree: Tree, *, compare: Tree | None = None, **options: Any) -> str:
     """An SVG document; with `compare`, a predicted tree below the gold one, differences marked.
 
-    `width` scales the picture to so many pixels. `highlight` sets discontinuous nodes off by their colour,
-    unless colours show differences.
+    `options` are those of `Options`; `width` scales the picture to that many pixels.
     """
-    shown = figure(tree, compare=compare, style=style, functions=functions, tags=tags, highlight=highlight)
-    return page([shown], width)
+    wanted = Options(**options)
+    return page([figure(tree, compare, wanted)], wanted.width)
 
 
-def figure(
-    tree: Tree,
-    *,
-    compare: Tree | None = None,
-    style: str = ELBOW,
-    functions: bool = False,
-    tags: bool = True,
-    highlight: bool = True,
-    caption: str | None = None,
-) -> Figure:
+def figure(tree: Tree, compare: Tree | None, options: Options, caption: str | None = None) -> Figure:
     """The picture of `draw_svg` for a `page`, with a caption above it if wanted."""
-    picture = compose(tree, compare, Content(functions, tags), PIXELS.metric())
-    placed, width, height = place(picture, PIXELS, style)
-    body = [part for of_tree in placed for part in _tree(of_tree, highlight)]
+    picture = compose(tree, compare, Content(options.functions, options.tags), PIXELS.metric())
+    placed, width, height = place(picture, PIXELS, options.style)
+    body = [part for of_tree in placed for part in _tree(of_tree, options.highlight)]
     if picture.differences is not None:
         body.append(_text(picture.differences.legend(), PIXELS.margin, height, TAG, "quiet", "start"))
         height += PIXELS.line(LABEL)

@@ -6,7 +6,10 @@ a crossing, while `┬`, `┴` and `┼` always belong to one node.
 
 from __future__ import annotations
 
+from typing import Any
+
 from discoparse.drawing.canvas import Canvas
+from discoparse.drawing.options import Options
 from discoparse.drawing.panels import Bar, bars, fit_to_width, margin_widths, panel_ranges
 from discoparse.drawing.picture import FUNCTION, LABEL, TAG, Content, Drawn
 from discoparse.files.widths import cells
@@ -18,18 +21,10 @@ _LIGHT = " ╵╷│╴┘┐┤╶└┌├─┴┬┼"
 _HEAVY = " ╵╷│╸┙┑┥╺┕┍┝━┷┯┿"
 
 
-def draw_text(
-    tree: Tree,
-    *,
-    compare: Tree | None = None,
-    width: int | None = None,
-    color: bool = False,
-    functions: bool = False,
-    tags: bool = True,
-) -> str:
+def draw_text(tree: Tree, *, compare: Tree | None = None, **options: Any) -> str:
     """A tree as lines of text; with `compare`, a predicted tree below the gold one, differences marked.
 
-    At most `width` columns wide, as far as single labels and words allow.
+    `options` are those of `Options`; the text is at most `width` columns wide, as far as single labels and words allow.
 
     >>> from discoparse.treebank.discbracket import parse_tree
     >>> print(draw_text(parse_tree("(S (VP (WP 0=what) (VB 3=do)) (MD 1=must) (PRP 2=we))")))
@@ -40,7 +35,12 @@ def draw_text(
      WP    MD   PRP  VB
     what  must   we  do
     """
-    picture = fit_to_width(tree, compare, Content(functions, tags), width)
+    return text_picture(tree, compare, Options(**options))
+
+
+def text_picture(tree: Tree, compare: Tree | None, options: Options) -> str:
+    """The picture of `draw_text`."""
+    picture = fit_to_width(tree, compare, Content(options.functions, options.tags), options.width)
     painted = [(_paint(drawn, picture.width), bars(drawn)) for drawn in picture.drawn]
     blocks = []
     for start, end in panel_ranges(picture):
@@ -48,7 +48,7 @@ def draw_text(
         for drawn, (canvas, branches) in zip(picture.drawn, painted, strict=True):
             if drawn.caption is not None:
                 lines.append(f"{drawn.caption}:")
-            lines += _cut_out(drawn, canvas, branches, start, end, color)
+            lines += _cut_out(drawn, canvas, branches, start, end, options.color)
         blocks.append("\n".join(lines))
     if picture.differences is not None:
         blocks.append(picture.differences.legend())

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from discoparse.drawing.options import Options
 from discoparse.drawing.picture import FUNCTION, LABEL, TAG, WORD, Content, compose
-from discoparse.drawing.sheet import COLOURS, ELBOW, POINTS, PlacedTree, Point, place
+from discoparse.drawing.sheet import COLOURS, POINTS, PlacedTree, Point, place
 from discoparse.tree import Tree
 
 _FONTS = {
@@ -21,24 +24,20 @@ _ESCAPES = {
 }  # fmt: skip
 
 
-def draw_tikz(
-    tree: Tree,
-    *,
-    compare: Tree | None = None,
-    width: float | None = None,
-    style: str = ELBOW,
-    functions: bool = False,
-    tags: bool = True,
-    highlight: bool = True,
-) -> str:
+def draw_tikz(tree: Tree, *, compare: Tree | None = None, **options: Any) -> str:
     """A tikzpicture environment; with `compare`, a predicted tree below the gold one, differences marked.
 
-    `width` scales the picture, its text included, to so many points. `highlight` as for `draw_svg`.
+    `options` are those of `Options`; `width` scales the picture, its text included, to that many points.
     """
-    picture = compose(tree, compare, Content(functions, tags), POINTS.metric())
-    placed, natural_width, height = place(picture, POINTS, style)
-    scale = "" if width is None else f"scale={width / natural_width:.4f}, transform shape, "
-    lines = [line for of_tree in placed for line in _tree(of_tree, highlight)]
+    return tikz_picture(tree, compare, Options(**options))
+
+
+def tikz_picture(tree: Tree, compare: Tree | None, options: Options) -> str:
+    """The picture of `draw_tikz`."""
+    picture = compose(tree, compare, Content(options.functions, options.tags), POINTS.metric())
+    placed, natural_width, height = place(picture, POINTS, options.style)
+    scale = "" if options.width is None else f"scale={options.width / natural_width:.4f}, transform shape, "
+    lines = [line for of_tree in placed for line in _tree(of_tree, options.highlight)]
     if picture.differences is not None:
         lines.append(_node(picture.differences.legend(), POINTS.margin, height, TAG, "quiet", "base west"))
     body = "\n".join(lines)

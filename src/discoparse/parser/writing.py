@@ -9,7 +9,7 @@ from discoparse.parser.passages import Notice
 from discoparse.tree import Tree
 from discoparse.treebank import WRITABLE, Report, format_trees, jsontrees
 
-PICTURES = {"tree": "text", "svg": "svg", "tikz": "tikz"}  # their names here, and as drawings
+PICTURES = {"tree": "tree", "svg": "svg", "tikz": "tikz"}  # their names here, and as drawings
 OUTPUTS = (*PICTURES, *WRITABLE)
 # A line for each result; this one where there is no tree.
 _NO_TREE = {"discbracket": "\n", "bracket": "\n", "jsonl": "null\n"}
