@@ -129,17 +129,25 @@ def test_several_sentences_in_one_svg_or_in_a_file_each(tmp_path: Path) -> None:
     assert sorted(p.name for p in (tmp_path / "pictures").iterdir()) == [f"{k}.svg" for k in range(1, 8)]
 
 
-def test_the_width_wraps_text_and_scales_svg() -> None:
+def test_what_is_wider_goes_on_in_panels() -> None:
     assert max(map(len, draw(EXAMPLES, "--width", 40).output.splitlines())) <= 40
     assert max(map(len, draw(EXAMPLES, COLUMNS="50").output.splitlines())) <= 50
     assert max(map(len, draw(EXAMPLES, "--width", 0, COLUMNS="30").output.splitlines())) > 50
-    svg = ElementTree.fromstring(draw(EXAMPLES, "--to", "svg", "--width", 300).output)
-    assert svg.get("width") == "300"
+    wide = ElementTree.fromstring(draw(EXAMPLES, "--to", "svg", "--sentence", 4).output)
+    narrow = ElementTree.fromstring(draw(EXAMPLES, "--to", "svg", "--sentence", 4, "--width", 300).output)
+    assert float(narrow.get("width", "")) <= 300 < float(wide.get("width", ""))
+    assert float(narrow.get("height", "")) > float(wide.get("height", ""))
+    half = draw(EXAMPLES, "--to", "svg", "--sentence", 4, "--width", 150, "--scale", 0.5).output
+    assert ElementTree.fromstring(half).get("viewBox") == narrow.get("viewBox")
 
 
 def test_standalone_is_a_latex_document() -> None:
     source = draw(EXAMPLES, "--to", "tikz", "--standalone").output
-    assert source.startswith(r"\documentclass")
+    assert source.splitlines()[:3] == [
+        "% Compile with pdflatex or lualatex.",
+        "% Needs the LaTeX packages standalone, tikz (pgf), iftex, fontspec.",
+        r"\documentclass[tikz, border=4pt]{standalone}",
+    ]
     assert source.count(r"\begin{tikzpicture}") == source.count(r"\end{tikzpicture}") == 7
     assert source.rstrip().endswith(r"\end{document}")
     assert isinstance(draw(EXAMPLES, "--standalone").exception, UsageError)
@@ -168,7 +176,7 @@ def test_other_formats_are_read(tmp_path: Path) -> None:
         (["draw", str(EXAMPLES), "--sentence", "1", "--sentences", "2"], 2, "not both"),
         (["draw", str(EXAMPLES), "--sentences", "x"], 2, "no sentence number or range"),
         (["draw", str(EXAMPLES), "--sentence", "99"], 2, "there is no sentence 99"),
-        (["draw", str(EXAMPLES), "-o", "tree.png"], 2, "endings are .txt, .svg, .tex"),
+        (["draw", str(EXAMPLES), "-o", "tree.doc"], 2, "endings are .txt, .svg, .tex, .png, .pdf"),
         (["draw", str(EXAMPLES), "-o", "no/such/folder.svg"], 2, "make it first"),
     ],
 )

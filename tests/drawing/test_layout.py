@@ -9,29 +9,39 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import trees
+from strategies import drawn_trees, trees
 
-from discoparse.drawing.picture import Content, Metric, Picture, compose
+from discoparse.drawing.options import Options
+from discoparse.drawing.picture import Metric, Picture, compose
 from discoparse.drawing.shape import shape_of
 from discoparse.drawing.sheet import PIXELS
+from discoparse.drawing.text import CELLS
+from discoparse.drawing.view import views_of
 from discoparse.files.widths import advance, cells
 from discoparse.tree import Token, Tree, gap_tokens
 from discoparse.treebank import read_trees
 from discoparse.treebank.discbracket import parse_tree
 
-CELLS = Metric(lambda text, role: cells(text), word_gap=2, label_gap=1, snap=1)
 WIDE_LABELS = ["S", "NP", "ADJP-PRD-CLR", "X" * 17]
 
 
 def check(picture: Picture, metric: Metric) -> None:
     """Everything that a picture promises."""
-    for drawn, extents in zip(picture.drawn, picture.extents, strict=True):
-        shape, axes = drawn.shape, drawn.axes
+    for drawn in picture.drawn:
+        shape, axes, extents = drawn.shape, drawn.axes, drawn.extents
         for element, (left, right) in enumerate(extents):
             assert axes[element] - left >= 0
             assert axes[element] + right < picture.width
-            width = max(metric.width(line.text, line.role) for line in drawn.boxes[element])
+            width = max((metric.width(line.text, line.role) for line in drawn.heads[element]), default=0)
             assert left + 1 + right >= width
+        edge = -1
+        for foot in drawn.feet:
+            width = max(metric.width(line.text, line.role) for line in foot.lines)
+            first = drawn.middle(foot) - (width - 1) // 2
+            assert first > edge, "two words overlap"
+            edge = first + width - 1
+            assert drawn.left_edge(foot.first) <= first
+            assert edge <= drawn.right_edge(foot.last)
         assert axes[: shape.n] == sorted(axes[: shape.n])
         for level, row in enumerate(shape.rows):
             in_order = sorted(row, key=lambda e: axes[e])
@@ -52,6 +62,12 @@ def check(picture: Picture, metric: Metric) -> None:
             assert all(shape.level[c] < shape.level[node] for c in shape.children[node])
             others = [e for e in shape.rows[shape.level[node]] if e != node]
             assert all(drawn.bar(e)[1] < low or high < drawn.bar(e)[0] for e in others), "two bars overlap"
+        for roof in shape.roofs:
+            low, high = drawn.bar(roof)
+            tokens = shape.children[roof]
+            assert tokens == list(range(tokens[0], tokens[-1] + 1)), "a roof over a gap"
+            assert shape.level[roof] == 1
+            assert not any(low <= axes[e] <= high for e in shape.passing[1]), "an edge runs through a roof"
         for wall in picture.walls:
             assert all(not axes[e] - extents[e][0] <= wall <= axes[e] + extents[e][1] for e in range(len(axes)))
 
@@ -59,19 +75,31 @@ def check(picture: Picture, metric: Metric) -> None:
 @settings(max_examples=300, deadline=None)
 @given(trees(max_tokens=10, labels=WIDE_LABELS), st.sampled_from([CELLS, PIXELS.metric()]), st.booleans())
 def test_nothing_overlaps(tree: Tree, metric: Metric, functions: bool) -> None:
-    check(compose(tree, None, Content(functions=functions), metric), metric)
+    check(compose(tree, None, Options(functions=functions), metric), metric)
+
+
+@settings(max_examples=400, deadline=None)
+@given(drawn_trees(max_tokens=10), st.sampled_from([CELLS, PIXELS.metric()]))
+def test_nothing_overlaps_whatever_is_shown(drawn: tuple[Tree, dict], metric: Metric) -> None:
+    tree, options = drawn
+    check(compose(tree, None, Options(**options), metric), metric)
 
 
 @settings(max_examples=150, deadline=None)
-@given(trees(max_tokens=9, labels=WIDE_LABELS), st.data())
-def test_nothing_overlaps_in_comparisons_and_beside_cuts(tree: Tree, data: st.DataObject) -> None:
-    other = Tree(tree.tokens, data.draw(_root_over(len(tree))))
+@given(drawn_trees(max_tokens=9, labels=WIDE_LABELS), st.data())
+def test_nothing_overlaps_in_comparisons_and_beside_cuts(drawn: tuple[Tree, dict], data: st.DataObject) -> None:
+    tree, options = drawn
+    other = Tree([Token(t.word, t.tag) for t in tree.tokens], data.draw(_root_over(len(tree))))
     other.sort()
-    cuts = data.draw(st.sets(st.integers(1, max(1, len(tree) - 1)))) if len(tree) > 1 else set()
-    picture = compose(tree, other, Content(), CELLS, cuts)
+    options = Options(**options | {"subtree": None})
+    words = [view.words for view in views_of(tree, other, options)[0]]
+    starts = set.intersection(*({word.first for word in same} for same in words)) - {0}
+    cuts = data.draw(st.sets(st.sampled_from(sorted(starts)))) if starts else set()
+    picture = compose(tree, other, options, CELLS, cuts)
     check(picture, CELLS)
     gold, predicted = picture.drawn
-    assert gold.axes[: len(tree)] == predicted.axes[: len(tree)], "the columns of the words differ"
+    n = gold.shape.n
+    assert gold.axes[:n] == predicted.axes[:n], "the columns of the words differ"
     assert len(picture.walls) == len(cuts)
 
 
@@ -83,7 +111,8 @@ def _root_over(n: int) -> st.SearchStrategy:
 @given(trees(max_tokens=9))
 def test_nodes_stand_above_the_material_in_their_gaps(tree: Tree) -> None:
     """Otherwise the branches of a discontinuous node would run through what stands in its gap."""
-    shape = shape_of(tree)
+    (view,), _ = views_of(tree, None, Options())
+    tree, shape = view.tree, shape_of(view)
     yields = tree.yields()
     level = {node: shape.level[shape.n + k] for k, node in enumerate(shape.nodes)}
     for node, tokens in yields.items():
@@ -93,7 +122,7 @@ def test_nodes_stand_above_the_material_in_their_gaps(tree: Tree) -> None:
 
 def test_labels_are_centred_where_there_is_room() -> None:
     tree = parse_tree("(S (NP (D 0=the) (N 1=dog)) (VP (V 2=saw) (NP (D 3=the) (N 4=cat))))")
-    (drawn,) = compose(tree, None, Content(), PIXELS.metric()).drawn
+    (drawn,) = compose(tree, None, Options(), PIXELS.metric()).drawn
     for node in range(drawn.shape.n, len(drawn.axes)):
         low, high = drawn.bar(node)
         assert drawn.axes[node] == (low + high) // 2
@@ -110,7 +139,7 @@ def test_a_very_long_and_deep_sentence_is_laid_out() -> None:
         j = min(len(items) - 1, k + chooser.choice([1, 1, 1, 2]))
         items[k] |= items.pop(j)
         constituents.append(("XP", set(items[k])))
-    check(compose(Tree.from_constituents(tokens, constituents), None, Content(), CELLS), CELLS)
+    check(compose(Tree.from_constituents(tokens, constituents), None, Options(), CELLS), CELLS)
 
 
 @pytest.mark.parametrize("treebank", ["de_pcc", "nl_alpino"])
@@ -119,7 +148,7 @@ def test_real_trees_are_laid_out_without_overlaps(shared: Path, treebank: str) -
     drawn = 0
     for tree in islice((tree for tree in trees_of_file if tree.is_discontinuous), 60):
         for metric in (CELLS, PIXELS.metric()):
-            check(compose(tree, None, Content(), metric), metric)
+            check(compose(tree, None, Options(), metric), metric)
         drawn += 1
     assert drawn == 60
 

@@ -235,9 +235,10 @@ def test_svg_holds_no_scripts_and_nothing_from_elsewhere() -> None:
 
 def test_svg_scales_and_notebooks_show_it() -> None:
     tree = parse_tree(GOLD)
-    small = ElementTree.fromstring(draw_svg(tree, width=100))
-    assert small.get("width") == "100"
-    assert small.get("viewBox") == ElementTree.fromstring(draw_svg(tree)).get("viewBox")
+    plain, small = (ElementTree.fromstring(draw_svg(tree, scale=scale)) for scale in (1, 0.5))
+    assert float(small.get("width", "")) == pytest.approx(float(plain.get("width", "")) / 2, abs=0.1)
+    assert small.get("viewBox") == plain.get("viewBox")
+    assert r"scale=0.5000, transform shape" in draw_tikz(tree, scale=0.5)
     assert tree._repr_svg_() == draw_svg(tree)
 
 

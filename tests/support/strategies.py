@@ -47,3 +47,23 @@ def _leaves(node: Node):
             yield child
         else:
             yield from _leaves(child)
+
+
+@st.composite
+def drawn_trees(draw, max_tokens: int = 9, **options) -> tuple[Tree, dict]:
+    """A tree with split words and punctuation, and options for drawing it that change what is shown."""
+    words = st.sampled_from(["a", "word", "stem$", "$ending", "$mid$", ",", "-LRB-", "sesquipedalian", "日本"])
+    tree = draw(trees(max_tokens, words=words, **options))
+    for item in [*tree.tokens, *tree.preorder()]:
+        item.edge = draw(st.sampled_from([None, "SB", "PRED"]))
+    labels = sorted({node.label for node in tree.preorder()})
+    chosen = {
+        "roof": draw(st.lists(st.sampled_from(labels), max_size=2)),
+        "hide": draw(st.lists(st.sampled_from(["root", "punct"]), max_size=2, unique=True)),
+        "subtree": draw(st.none() | st.sampled_from(labels)),
+        "surface": draw(st.booleans()),
+        "gloss": draw(st.none() | st.just([token.word.upper() for token in tree.tokens])),
+        "functions": draw(st.booleans()),
+        "tags": draw(st.booleans()),
+    }
+    return tree, chosen

@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 
 import click
 
-from discoparse.drawing.options import ALIASES, EXTENSIONS, STYLES, Options
+from discoparse.cli.options import Names
+from discoparse.drawing.options import ALIASES, EXTENSIONS, HIDEABLE, LATEX, STYLES, Options
 from discoparse.errors import UsageError
 from discoparse.files.streams import STANDARD
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _FALLBACK = (100, 24)  # columns and lines where there is no terminal
-_LATEX = ("tikz",)
 
 
 class PictureKind(click.Choice):
@@ -29,6 +29,15 @@ class PictureKind(click.Choice):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return super().convert(ALIASES.get(value, value), param, ctx)
+
+
+class Labels(click.ParamType):
+    """Labels of nodes, separated by commas."""
+
+    name = "labels"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        return tuple(part for part in map(str.strip, value.split(",")) if part)
 
 
 @dataclass(frozen=True)
@@ -46,8 +55,9 @@ class DrawingOptions:
             if self.given:
                 raise UsageError(f"{self.given[0]} is for pictures ({', '.join(EXTENSIONS)}), not for --to {format}")
             return self.options
-        if self.options.standalone and format not in _LATEX:
-            raise UsageError(f"--standalone is for --to {' and '.join(_LATEX)}")
+        for option in self.given:
+            if format not in _ONLY_FOR.get(option, (format,)):
+                raise UsageError(f"{option} is for --to {' and '.join(_ONLY_FOR[option])}, not for {format}")
         width = self.width
         if format == "tree" and width is None:
             width = shutil.get_terminal_size(_FALLBACK).columns
@@ -60,26 +70,54 @@ def drawing_options(command: Command) -> Command:
     @click.option(
         "--width",
         type=click.IntRange(min=0),
-        help="Text: columns, 0 for any number [terminal's]. SVG, TikZ: scale to this many pixels, points.",
+        help="Continue wider pictures in panels below: columns of text [the terminal's; 0: any number], pixels of SVG "
+        "and PNG, points of TikZ [any number].",
     )
     @click.option(
-        "--style", type=click.Choice(STYLES), default=STYLES[0], show_default=True, help="Edges of SVG and TikZ."
+        "--scale", type=click.FloatRange(min=0, min_open=True), default=1.0, help="Enlarge or shrink pictures."
     )
+    @click.option("--style", type=click.Choice(STYLES), default=STYLES[0], show_default=True, help="Edges of pictures.")
+    @click.option("--roof", type=Labels(), help="Draw phrases with these labels as triangles, as in NP,PP.")
+    @click.option("--hide", type=Names(HIDEABLE), help=f"Leave out any of {', '.join(HIDEABLE)}.")
+    @click.option(
+        "--subtree", metavar="NODE", help="Draw one node: NP, the second NP (NP:2), or the smallest over tokens 3-5,8."
+    )
+    @click.option("--surface", is_flag=True, help="Words as written in running text: kennarinn for kennar$ $inn.")
+    @click.option("--gloss", metavar="FILE", help="Glosses under the words: a line for each sentence that is drawn.")
+    @click.option("--gloss-from", metavar="NAME", help="Glosses from the treebank: lemma, morph or a feature.")
     @click.option("--functions", is_flag=True, help="Show edge labels (grammatical functions).")
     @click.option("--tags/--no-tags", default=True, help="Show part-of-speech tags.  [default: tags]")
-    @click.option("--highlight/--no-highlight", default=True, help="Colour discontinuous nodes of SVG and TikZ.")
+    @click.option("--highlight/--no-highlight", default=True, help="Colour discontinuous nodes of pictures.")
     @click.option("--color/--no-color", default=None, help="Colours in text [on a terminal, unless NO_COLOR is set].")
-    @click.option("--standalone", is_flag=True, help="TikZ: a whole LaTeX document.")
+    @click.option("--font", metavar="NAME", help="Font of SVG, PNG and PDF [Helvetica or one like it].")
+    @click.option("--dpi", type=click.IntRange(10, 2400), default=300, show_default=True, help="Resolution of PNG.")
+    @click.option("--standalone", is_flag=True, help="TikZ, forest: a whole LaTeX document.")
     @functools.wraps(command)
-    def wrapped(*args: Any, width: int | None, color: bool | None, **others: Any) -> Any:
-        mine = {name: others.pop(name) for name in _NAMES if name in others}
-        given = tuple(_flag(name) for name in (*mine, "width", "color") if _was_given(name))
-        return command(*args, drawing=DrawingOptions(Options(**mine), width, color, given), **others)
+    def wrapped(*args: Any, width: int | None, color: bool | None, gloss: str | None, **others: Any) -> Any:
+        mine = {name: others.pop(name) for name in _NAMES}
+        from_treebank = others.pop("gloss_from")
+        if gloss is not None and from_treebank is not None:
+            raise UsageError("give --gloss or --gloss-from, not both")
+        given = tuple(_flag(name) for name in (*_NAMES, "width", "color", "gloss", "gloss_from") if _was_given(name))
+        mine |= {name: mine[name] or () for name in ("roof", "hide")}
+        options = Options(**mine, gloss=from_treebank, gloss_file=gloss)
+        return command(*args, drawing=DrawingOptions(options, width, color, given), **others)
 
     return wrapped  # type: ignore[return-value]
 
 
-_NAMES = ("style", "functions", "tags", "highlight", "standalone")
+# The options that are fields of `Options` as they are.
+_NAMES = (
+    *("scale", "style", "roof", "hide", "subtree", "surface", "functions", "tags", "highlight"),
+    *("font", "dpi", "standalone"),
+)
+_ONLY_FOR = {
+    "--standalone": LATEX,
+    "--dpi": ("png",),
+    "--font": ("svg", "png", "pdf"),
+    "--width": ("tree", "svg", "tikz", "png", "pdf"),
+    "--scale": ("svg", "tikz", "forest", "png", "pdf"),
+}
 
 
 def _was_given(name: str) -> bool:

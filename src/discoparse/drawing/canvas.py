@@ -1,44 +1,47 @@
-"""A grid of terminal cells to paint on, with a style for each cell."""
+"""A row of terminal cells to paint on, with a style for each cell."""
 
 from __future__ import annotations
 
+from discoparse.drawing.compare import DIFFERENT, MISSING, SPURIOUS
 from discoparse.files.widths import cell_width
 
 # ANSI codes; colours of the terminal's own palette, which its user chose to be readable.
-_CODES = {"quiet": "2", "discontinuous": "36", "missing": "31", "spurious": "32", "different": "35"}
+_CODES = {"quiet": "2", MISSING: "31", SPURIOUS: "32", DIFFERENT: "35"}
+_CODES |= {f"accent{k}": code for k, code in enumerate(("36", "33", "35", "32"))}
 
 
-class Canvas:
-    """Rows of cells; a wide character takes two, a combining mark none."""
+class Row:
+    """The cells from column `start` to `end` (exclusive); a wide character takes two, a combining mark none."""
 
-    def __init__(self, width: int, height: int) -> None:
-        self.height = height
-        self._characters = [[" "] * width for _ in range(height)]
-        self._styles: list[list[str | None]] = [[None] * width for _ in range(height)]
+    def __init__(self, start: int, end: int) -> None:
+        self._start, self._end = start, end
+        self._characters = [" "] * (end - start)
+        self._styles: list[str | None] = [None] * (end - start)
 
-    def put(self, row: int, column: int, text: str, style: str | None = None) -> None:
-        """Write `text` from a cell onwards."""
-        last = column
+    def put(self, column: int, text: str, style: str | None = None) -> None:
+        """Write `text` from a column onwards; what lies outside of the row is left out."""
+        last: int | None = None  # where the character before stands
         for character in text:
             size = cell_width(character)
             if size == 0:
-                self._characters[row][last] += character
+                if last is not None:
+                    self._characters[last - self._start] += character
                 continue
-            self._characters[row][column] = character
-            self._styles[row][column] = style
-            if size == 2:
-                self._characters[row][column + 1] = ""
-                self._styles[row][column + 1] = style
-            last, column = column, column + size
+            last = None
+            for k in range(size):
+                if self._start <= column + k < self._end:
+                    self._characters[column + k - self._start] = "" if k else character
+                    self._styles[column + k - self._start] = style
+                    last = column
+            column += size
 
-    def line(self, row: int, start: int, end: int, color: bool) -> str:
-        """A part of a row as text, with colours if wanted."""
-        characters = self._characters[row][start:end]
+    def text(self, color: bool) -> str:
+        """The row as text, with colours if wanted."""
         if not color:
-            return "".join(characters)
+            return "".join(self._characters)
         pieces = []
         style: str | None = None
-        for character, wanted in zip(characters, self._styles[row][start:end], strict=True):
+        for character, wanted in zip(self._characters, self._styles, strict=True):
             if wanted != style:
                 pieces.append("\x1b[0m" if wanted is None else f"\x1b[0;{_CODES[wanted]}m")
                 style = wanted

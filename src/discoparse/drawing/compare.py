@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from discoparse.errors import DiscoparseError
@@ -29,25 +30,32 @@ class Differences:
         return " · ".join(found) or "no differences"
 
 
-def compare_trees(gold: Tree, predicted: Tree) -> Differences:
+def check_same_sentence(gold: Tree, predicted: Tree) -> None:
+    """An error unless two trees have as many tokens."""
+    if len(gold) != len(predicted):
+        raise DiscoparseError(
+            f"the two trees cannot be compared: one has {len(gold)} tokens ({_beginning(gold)}), "
+            f"the other {len(predicted)} ({_beginning(predicted)}); do the files hold the same sentences?"
+        )
+
+
+def compare_trees(gold: Tree, predicted: Tree, hidden: Collection[Node] = ()) -> Differences:
     """Nodes of one yield are paired by label first, then from the top; the rest is missing or spurious.
+
+    Nodes that are `hidden` are not compared.
 
     >>> from discoparse.treebank.discbracket import parse_tree
     >>> gold = parse_tree("(S (NP (D 0=a) (N 1=b)) (V 2=c))")
     >>> compare_trees(gold, parse_tree("(S (D 0=a) (VP (N 1=b) (V 2=c)))")).counts()
     {'missing': 1, 'spurious': 1, 'different': 0}
     """
-    if len(gold) != len(predicted):
-        raise DiscoparseError(
-            f"the two trees cannot be compared: one has {len(gold)} tokens ({_beginning(gold)}), "
-            f"the other {len(predicted)} ({_beginning(predicted)}); do the files hold the same sentences?"
-        )
+    check_same_sentence(gold, predicted)
     marks = Differences({}, {})
     for i, (a, b) in enumerate(zip(gold.tokens, predicted.tokens, strict=True)):
         if (a.word, a.tag) != (b.word, b.tag):
             marks.gold[i] = marks.predicted[i] = DIFFERENT
-    theirs = _by_yield(predicted)
-    for mask, nodes in _by_yield(gold).items():
+    theirs = _by_yield(predicted, hidden)
+    for mask, nodes in _by_yield(gold, hidden).items():
         others = theirs.pop(mask, [])
         rest = []
         for node in nodes:
@@ -65,10 +73,10 @@ def compare_trees(gold: Tree, predicted: Tree) -> Differences:
     return marks
 
 
-def _by_yield(tree: Tree) -> dict[int, list[Node]]:
+def _by_yield(tree: Tree, hidden: Collection[Node]) -> dict[int, list[Node]]:
     masks = tree.masks()
     groups: dict[int, list[Node]] = {}
-    for node in tree.preorder():
+    for node in (node for node in tree.preorder() if node not in hidden):
         groups.setdefault(masks[node], []).append(node)
     return groups
 

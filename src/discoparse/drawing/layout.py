@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from discoparse.drawing.shape import Shape
@@ -34,7 +34,7 @@ class Columns:
     """What all trees of a picture share: the axes of the words, and walls where the picture will be cut."""
 
     tokens: list[Extent]
-    word_gap: int
+    gaps: list[int]  # free room after each token
     label_gap: int  # free room left and right of a label
     snap: int = 0  # a label stands over an inner child this near to the middle, which saves a jog in the edge
     cuts: Sequence[int] = ()  # a wall stands before each of these tokens
@@ -49,7 +49,7 @@ class Columns:
                 self.walls.append(edge)
                 edge += 1 + self.label_gap
             start.append(edge + left)
-            edge = start[-1] + right + 1 + self.word_gap
+            edge = start[-1] + right + 1 + self.gaps[i]
         self.placed.append(start)
 
     def add(self, shape: Shape, extents: Sequence[Extent]) -> list[int]:
@@ -70,15 +70,10 @@ class Columns:
     def _make_room(self, element: int, shape: Shape, axes: list[int], extents: Sequence[Extent]) -> int:
         """The axis for a label, after moving things aside if need be."""
         left, right = (reach + self.label_gap + 1 for reach in extents[element])
-        low, high, ideal = self._wish(element, shape, axes)
-        best = (
-            FAR,
-            0,
-            0,
-            0,
-            0,
-        )  # cost, axis, the obstacle on the left, room to add after it, and on the right
-        for a, b in pairwise(self._obstacles(element, shape, axes, extents)):
+        low, high, ideal = self._wish(element, shape, axes, extents)
+        # Cost, axis, the obstacle on the left, room to add after it, and on the right.
+        best = (FAR, 0, 0, 0, 0)
+        for a, b in pairwise(self._obstacles(element, shape, axes, extents, low, high)):
             first, last = max(low, a.end + left), min(high, b.start - right)
             if first <= last:
                 axis = min(max(ideal, first), last)
@@ -92,9 +87,12 @@ class Columns:
         self._move_right_of(axis + before, after)
         return axis + before
 
-    def _wish(self, element: int, shape: Shape, axes: list[int]) -> tuple[int, int, int]:
+    def _wish(self, element: int, shape: Shape, axes: list[int], extents: Sequence[Extent]) -> tuple[int, int, int]:
         """Axes of the leftmost and of the rightmost child, and where between them the label should be."""
         children = sorted(axes[c] for c in shape.children[element])
+        if element in shape.roofs:  # in the middle of the words
+            first, last = shape.children[element][0], shape.children[element][-1]
+            return children[0], children[-1], (axes[first] - extents[first][0] + axes[last] + extents[last][1]) // 2
         middle = (children[0] + children[-1]) // 2
         nearest = min(children[1:-1], key=lambda axis: abs(axis - middle), default=middle)
         return children[0], children[-1], nearest if abs(nearest - middle) <= self.snap else middle
@@ -107,20 +105,36 @@ class Columns:
                 if axis > position:
                     axes[i] = axis + amount
 
-    def _obstacles(self, element: int, shape: Shape, axes: list[int], extents: Sequence[Extent]) -> list[Obstacle]:
-        """What stands on the level of `element` apart from itself, from left to right, between two ends."""
+    def _obstacles(
+        self, element: int, shape: Shape, axes: list[int], extents: Sequence[Extent], low: int, high: int
+    ) -> list[Obstacle]:
+        """What stands on the level of `element` apart from itself between `low` and `high`, from left to right, with
+        the nearest on either side; where nothing is, the edge of the world."""
         level = shape.level[element]
-        lines = (*(axes[e] for e in shape.passing[level]), *self.walls)
-        found = [Obstacle(axis, axis, axis) for axis in lines]
+        before, after = Obstacle(-FAR, -FAR, -FAR), Obstacle(FAR, FAR, FAR)
+        found = []
+        for axis in chain((axes[e] for e in shape.passing[level]), self.walls):
+            if low < axis < high:
+                found.append(Obstacle(axis, axis, axis))
+            elif before.axis < axis <= low:
+                before = Obstacle(axis, axis, axis)
+            elif high <= axis < after.axis:
+                after = Obstacle(axis, axis, axis)
         for other in shape.rows[level]:
             if other != element and other < len(axes):
                 axis = axes[other]
-                found.append(Obstacle(axis, axis - extents[other][0], axis + extents[other][1]))
-        return [Obstacle(-FAR, -FAR, -FAR), *sorted(found), Obstacle(FAR, FAR, FAR)]
+                label = Obstacle(axis, axis - extents[other][0], axis + extents[other][1])
+                if low < axis < high:
+                    found.append(label)
+                elif before.axis < axis <= low:
+                    before = label
+                elif high <= axis < after.axis:
+                    after = label
+        return [before, *sorted(found), after]
 
     def _centre(self, element: int, shape: Shape, axes: list[int], extents: Sequence[Extent]) -> None:
         """Move one label, with the unary nodes above it, to the free place that is nearest to its middle."""
-        low, high, ideal = self._wish(element, shape, axes)
+        low, high, ideal = self._wish(element, shape, axes, extents)
         here = axes[element]
         if ideal == here:
             return
@@ -129,9 +143,8 @@ class Columns:
             chain.append(top)
         for member in chain:
             left, right = (reach + self.label_gap + 1 for reach in extents[member])
-            for a, b in pairwise(self._obstacles(member, shape, axes, extents)):
-                if a.axis < here < b.axis:
-                    low, high = max(low, a.end + left), min(high, b.start - right)
+            a, b = self._obstacles(member, shape, axes, extents, here, here)
+            low, high = max(low, a.end + left), min(high, b.start - right)
             above = shape.parent[member]
             for level in range(shape.level[member] + 1, shape.level[above] if above >= 0 else 0):
                 for other in shape.rows[level]:  # the edge upwards stays on its side of labels that it passes

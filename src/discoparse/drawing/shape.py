@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discoparse.tree import Node, Tree, gap_count
+from discoparse.drawing.view import View
+from discoparse.tree import Node, gap_count
 
 
 @dataclass(frozen=True)
@@ -18,11 +19,12 @@ class Shape:
     n: int
     nodes: list[Node]  # nodes[k] is element n + k
     children: list[list[int]]  # of every element
-    parent: list[int]  # of every element; the root has -1
+    parent: list[int]  # of every element; -1 for the root, and for those right below a root that is not drawn
     level: list[int]  # of every element
     discontinuous: list[bool]  # of every element
     rows: list[list[int]]  # the elements on each level
     passing: list[list[int]]  # the elements below a level whose edge upwards passes it
+    roofs: frozenset[int]  # nodes that are triangles over their tokens
 
     @property
     def height(self) -> int:
@@ -30,9 +32,12 @@ class Shape:
         return len(self.rows) - 1
 
 
-def shape_of(tree: Tree) -> Shape:
+def shape_of(view: View) -> Shape:
     """Number the elements of a tree and give each a level."""
+    tree = view.tree
     masks = tree.masks()
+    if view.rootless:
+        del masks[tree.root]
     levels = _levels(masks, len(tree))
     first = {node: (mask & -mask).bit_length() for node, mask in masks.items()}
     nodes = sorted(masks, key=lambda node: (levels[node], first[node]))
@@ -54,7 +59,8 @@ def shape_of(tree: Tree) -> Shape:
         for between in range(own + 1, level[above] if above >= 0 else 0):
             passing[between].append(element)
     discontinuous = [False] * n + [gap_count(masks[node]) > 0 for node in nodes]
-    return Shape(n, nodes, children, parent, level, discontinuous, rows, passing)
+    roofs = frozenset(number[node] for node in view.roofs)
+    return Shape(n, nodes, children, parent, level, discontinuous, rows, passing, roofs)
 
 
 def _levels(masks: dict[Node, int], n: int) -> dict[Node, int]:

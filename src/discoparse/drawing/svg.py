@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,12 +11,15 @@ from xml.sax.saxutils import escape
 
 from discoparse.drawing.compare import SIGNS
 from discoparse.drawing.options import Options
-from discoparse.drawing.picture import FUNCTION, LABEL, TAG, Content, compose
-from discoparse.drawing.sheet import COLOURS, PIXELS, PlacedTree, Point, place
+from discoparse.drawing.picture import FUNCTION, GLOSS, LABEL, TAG
+from discoparse.drawing.placing import place
+from discoparse.drawing.sheet import COLOURS, PIXELS, PlacedEdge, PlacedTree, Point
 from discoparse.files.widths import visible
 from discoparse.tree import Tree
 
 _FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+_FONT_NAME = re.compile(r"[^\w .-]")  # what names of fonts do not have
+_FLUID = 'style="max-width:100%;height:auto" '
 _RADIUS = 5.0
 
 
@@ -32,15 +36,15 @@ class Figure:
 def draw_svg(tree: Tree, *, compare: Tree | None = None, **options: Any) -> str:
     """An SVG document; with `compare`, a predicted tree below the gold one, differences marked.
 
-    `options` are those of `Options`; `width` scales the picture to that many pixels.
+    `options` are those of `Options`; what is wider than `width` pixels goes on in further panels below.
     """
     wanted = Options(**options)
-    return page([figure(tree, compare, wanted)], wanted.width)
+    return page([figure(tree, compare, wanted)], wanted)
 
 
 def figure(tree: Tree, compare: Tree | None, options: Options, caption: str | None = None) -> Figure:
     """The picture of `draw_svg` for a `page`, with a caption above it if wanted."""
-    picture = compose(tree, compare, Content(options.functions, options.tags), PIXELS.metric())
+    picture = PIXELS.picture(tree, compare, options)
     placed, width, height = place(picture, PIXELS, options.style)
     body = [part for of_tree in placed for part in _tree(of_tree, options.highlight)]
     if picture.differences is not None:
@@ -58,15 +62,16 @@ def figure(tree: Tree, compare: Tree | None, options: Options, caption: str | No
     return Figure(body, width, height, visible(" ".join(tree.words)))
 
 
-def page(figures: Sequence[Figure], width: float | None = None) -> str:
-    """An SVG document with figures below each other."""
-    natural_width = max(f.width for f in figures)
+def page(figures: Sequence[Figure], options: Options, fluid: bool = True) -> str:
+    """An SVG document with figures below each other; `fluid`: it shrinks to the width of the page that shows it."""
+    scale = options.scale
+    font = _FONT if options.font is None else f"'{_FONT_NAME.sub('', options.font)}', {_FONT}"
+    width = max(f.width for f in figures)
     height = sum(f.height for f in figures)
-    scale = 1.0 if width is None else width / natural_width
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_n(natural_width)} {_n(height)}" '
-        f'width="{_n(natural_width * scale)}" height="{_n(height * scale)}" '
-        f'style="max-width:100%;height:auto" role="img" font-family="{_FONT}" text-anchor="middle">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_n(width)} {_n(height)}" '
+        f'width="{_n(width * scale)}" height="{_n(height * scale)}" '
+        f'{_FLUID if fluid else ""}role="img" font-family="{font}" text-anchor="middle">',
         f"<title>{escape(' / '.join(f.title for f in figures))}</title>",
         '<rect width="100%" height="100%" fill="#fff"/>',
     ]
@@ -94,9 +99,14 @@ def _tree(placed: PlacedTree, highlight: bool) -> list[str]:
         parts.append(f'<path d="{line}" stroke="#fff" stroke-width="6"/>')
         own = placed.emphasis(drawn.shape.parent[child], highlight) or "edge"
         parts.append(f'<path d="{line}" stroke="{_colour(own)}"/>')
+    for roof in placed.roofs:
+        parts.append(f'<path d="{_lines(roof.points)}" stroke="{_edge_colour(placed, roof, highlight)}"/>')
+    for stub in placed.stubs:
+        colour = _edge_colour(placed, stub, highlight)
+        parts.append(f'<path d="{_lines(stub.points)}" stroke="{colour}" stroke-dasharray="2 2.5"/>')
     parts.append("</g>")
     for text in placed.texts:
-        colour = "quiet" if text.role in (TAG, FUNCTION) else "ink"
+        colour = "quiet" if text.role in (TAG, FUNCTION, GLOSS) else "ink"
         if text.role in (LABEL, TAG):
             colour = placed.emphasis(text.element, highlight) or colour
         parts.append(_text(text.text, text.x, text.y, text.role, colour))
@@ -118,6 +128,16 @@ def _text(text: str, x: float, y: float, role: str, colour: str, anchor: str | N
 
 def _colour(name: str) -> str:
     return "#" + COLOURS[name].lower()
+
+
+def _edge_colour(placed: PlacedTree, edge: PlacedEdge, highlight: bool) -> str:
+    return _colour(placed.emphasis(edge.parent, highlight) or "edge")
+
+
+def _lines(points: Sequence[Point]) -> str:
+    """A line through `points`, closed if it ends where it begins."""
+    closed = len(points) > 2 and points[0] == points[-1]
+    return "M" + "L".join(map(_point, points[:-1] if closed else points)) + ("Z" if closed else "")
 
 
 def _path(points: Sequence[Point]) -> str:

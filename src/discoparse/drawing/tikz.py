@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from discoparse.drawing.latex import escape
 from discoparse.drawing.options import Options
-from discoparse.drawing.picture import FUNCTION, LABEL, TAG, WORD, Content, compose
-from discoparse.drawing.sheet import COLOURS, POINTS, PlacedTree, Point, place
+from discoparse.drawing.picture import FUNCTION, GLOSS, LABEL, TAG, WORD
+from discoparse.drawing.placing import place
+from discoparse.drawing.sheet import COLOURS, POINTS, PlacedTree, Point
 from discoparse.tree import Tree
 
 _FONTS = {
@@ -14,29 +16,23 @@ _FONTS = {
     WORD: r"\normalsize",
     TAG: r"\footnotesize",
     FUNCTION: r"\scriptsize\itshape",
+    GLOSS: r"\small",
 }
-# Glyphs that TeX takes for commands, or that its default fonts (OT1) lack or turn into something else.
-_ESCAPES = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
-    "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"{\char34}", "-": "{-}", "'": "{'}", "`": "{`}",
-    "?": "{?}", "!": "{!}", ",": "{,}", "−": "$-$", "≠": r"$\neq$", "·": r"$\cdot$",
-}  # fmt: skip
 
 
 def draw_tikz(tree: Tree, *, compare: Tree | None = None, **options: Any) -> str:
     """A tikzpicture environment; with `compare`, a predicted tree below the gold one, differences marked.
 
-    `options` are those of `Options`; `width` scales the picture, its text included, to that many points.
+    `options` are those of `Options`; what is wider than `width` points goes on in further panels below.
     """
     return tikz_picture(tree, compare, Options(**options))
 
 
 def tikz_picture(tree: Tree, compare: Tree | None, options: Options) -> str:
     """The picture of `draw_tikz`."""
-    picture = compose(tree, compare, Content(options.functions, options.tags), POINTS.metric())
-    placed, natural_width, height = place(picture, POINTS, options.style)
-    scale = "" if options.width is None else f"scale={options.width / natural_width:.4f}, transform shape, "
+    picture = POINTS.picture(tree, compare, options)
+    placed, _, height = place(picture, POINTS, options.style)
+    scale = "" if options.scale == 1 else f"scale={options.scale:.4f}, transform shape, "
     lines = [line for of_tree in placed for line in _tree(of_tree, options.highlight)]
     if picture.differences is not None:
         lines.append(_node(picture.differences.legend(), POINTS.margin, height, TAG, "quiet", "base west"))
@@ -51,21 +47,6 @@ def tikz_picture(tree: Tree, compare: Tree | None, options: Options) -> str:
         "  every node/.style={inner sep=0pt, outer sep=0pt, anchor=base}]",
     ]
     return "\n".join([*begin, *colours, body, r"\end{tikzpicture}"])
-
-
-def standalone(pictures: list[str]) -> str:
-    """A LaTeX document with one picture a page."""
-    head = "\\documentclass[tikz, border=4pt]{standalone}\n\\usepackage[T1]{fontenc}\n\\begin{document}"
-    return "\n".join([head, *pictures, r"\end{document}", ""])
-
-
-def escape(text: str) -> str:
-    """`text` so that TeX prints it as it is.
-
-    >>> escape("50% of R&D_x")
-    '50\\\\% of R\\\\&D\\\\_x'
-    """
-    return "".join(_ESCAPES.get(character, character) for character in text)
 
 
 def _tree(placed: PlacedTree, highlight: bool) -> list[str]:
@@ -83,8 +64,15 @@ def _tree(placed: PlacedTree, highlight: bool) -> list[str]:
         lines.append(rf"  \draw[white, line width=3pt] {path};")
         own = placed.emphasis(drawn.shape.parent[child], highlight) or "edge"
         lines.append(rf"  \draw[disco{own}] {path};")
+    for roof in placed.roofs:
+        closed = len(roof.points) > 2 and roof.points[0] == roof.points[-1]
+        path = " -- ".join([*map(_point, roof.points[:-1]), "cycle" if closed else _point(roof.points[-1])])
+        lines.append(rf"  \draw[disco{placed.emphasis(roof.parent, highlight) or 'edge'}] {path};")
+    for stub in placed.stubs:
+        path = " -- ".join(map(_point, stub.points))
+        lines.append(rf"  \draw[disco{placed.emphasis(stub.parent, highlight) or 'edge'}, densely dotted] {path};")
     for text in placed.texts:
-        colour = "quiet" if text.role in (TAG, FUNCTION) else "ink"
+        colour = "quiet" if text.role in (TAG, FUNCTION, GLOSS) else "ink"
         if text.role in (LABEL, TAG):
             colour = placed.emphasis(text.element, highlight) or colour
         if text.text:
