@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from pathlib import Path
 from typing import Any
 
 import click
 
 from discoparse.cli.options import Names, ReadingOptions, reading_options, require_folder, tell
 from discoparse.errors import DiscoparseError, TreebankError
-from discoparse.evaluation import Result, evaluate, read_parameters, standard_parameters
-from discoparse.evaluation.breakdown import CLASSIFIERS, break_down
-from discoparse.evaluation.mistakes import find_mistakes
-from discoparse.evaluation.significance import SAMPLES, SEED, compare_results
+from discoparse.evaluation import (
+    CLASSIFIERS,
+    Comparison,
+    Result,
+    break_down,
+    compare_results,
+    evaluate,
+    find_mistakes,
+    html_report,
+    read_parameters,
+    standard_parameters,
+)
+from discoparse.evaluation.significance import SAMPLES, SEED
+from discoparse.files.streams import open_for_writing
 from discoparse.treebank import FORMATS
 
 
@@ -90,15 +99,14 @@ def command(
     else:
         click.echo(_to_text(result, by or [], errors, tests))
     if html:
-        from discoparse.evaluation.report import html_report
-
         names = (predicted, compare) if compare else (predicted,)
         page = html_report(result, gold, names, other, tests, worst=worst)
-        Path(html).write_text(page, encoding="utf-8")
+        with open_for_writing(html) as stream:
+            stream.write(page)
 
 
 def _to_json(
-    result: Result, other: Result | None, by: list[str], errors: int | None, tests: list[Any]
+    result: Result, other: Result | None, by: list[str], errors: int | None, tests: list[Comparison]
 ) -> dict[str, Any]:
     figures = result.to_json()
     if by:
@@ -110,7 +118,7 @@ def _to_json(
     return figures
 
 
-def _to_text(result: Result, by: list[str], errors: int | None, tests: list[Any]) -> str:
+def _to_text(result: Result, by: list[str], errors: int | None, tests: list[Comparison]) -> str:
     from discoparse.evaluation import tables
 
     parts = [tables.summary(result)]

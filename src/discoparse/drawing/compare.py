@@ -24,6 +24,17 @@ class Differences:
         marks = [*self.gold.values(), *(m for m in self.predicted.values() if m == SPURIOUS)]
         return {mark: marks.count(mark) for mark in (MISSING, SPURIOUS, DIFFERENT)}
 
+    def by_kind(self) -> dict[str, int]:
+        """The same numbers in words, with labels and tags apart."""
+        counts = self.counts()
+        tags = sum(isinstance(element, int) for element in self.gold)
+        return {
+            MISSING: counts[MISSING],
+            SPURIOUS: counts[SPURIOUS],
+            "with another label": counts[DIFFERENT] - tags,
+            "with another tag": tags,
+        }
+
     def legend(self) -> str:
         """What the signs mean and how many of each there are."""
         found = [f"{SIGNS[mark]} {mark}: {count}" for mark, count in self.counts().items() if count]

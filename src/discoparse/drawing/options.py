@@ -37,6 +37,7 @@ class Options:
     surface: bool = False  # words as they are written in running text
     gloss: str | Sequence[str] | None = None  # lemma, morph or a feature of tokens; or a gloss for each token
     gloss_file: str | None = None  # has a line of glosses for each sentence that is drawn
+    legend: bool = True  # of a comparison: the numbers of differences below the picture
     font: str | None = None  # of SVG, PNG and PDF
     dpi: int = 300  # dots per inch of PNG
 

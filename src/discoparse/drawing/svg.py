@@ -47,7 +47,7 @@ def figure(tree: Tree, compare: Tree | None, options: Options, caption: str | No
     picture = PIXELS.picture(tree, compare, options)
     placed, width, height = place(picture, PIXELS, options.style)
     body = [part for of_tree in placed for part in _tree(of_tree, options.highlight)]
-    if picture.differences is not None:
+    if picture.differences is not None and options.legend:
         body.append(_text(picture.differences.legend(), PIXELS.margin, height, TAG, "quiet", "start"))
         height += PIXELS.line(LABEL)
     if caption is not None:

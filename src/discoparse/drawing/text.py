@@ -58,7 +58,7 @@ def text_picture(tree: Tree, compare: Tree | None, options: Options) -> str:
                 lines.append(f"{painter.drawn.caption}:")
             lines += painter.panel(start, end, options.color)
         blocks.append("\n".join(lines))
-    if picture.differences is not None:
+    if picture.differences is not None and options.legend:
         blocks.append(picture.differences.legend())
     return "\n\n".join(blocks)
 

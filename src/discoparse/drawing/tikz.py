@@ -34,7 +34,7 @@ def tikz_picture(tree: Tree, compare: Tree | None, options: Options) -> str:
     placed, _, height = place(picture, POINTS, options.style)
     scale = "" if options.scale == 1 else f"scale={options.scale:.4f}, transform shape, "
     lines = [line for of_tree in placed for line in _tree(of_tree, options.highlight)]
-    if picture.differences is not None:
+    if picture.differences is not None and options.legend:
         lines.append(_node(picture.differences.legend(), POINTS.margin, height, TAG, "quiet", "base west"))
     body = "\n".join(lines)
     colours = [

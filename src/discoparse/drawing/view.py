@@ -15,7 +15,7 @@ from discoparse.transform.punctuation import is_punctuation
 from discoparse.tree import Node, Token, Tree, blocks, indexes
 
 GAP = "…"  # stands for the tokens in a gap of a subtree
-_VIRTUAL = ("ROOT", "TOP", "VROOT", "")  # labels of roots that only hold a sentence together
+_VIRTUAL = ("ROOT", "TOP", "VROOT")  # labels of roots that only hold a sentence together, as those without a label do
 _TOKENS = re.compile(r"[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*", re.ASCII)
 
 
@@ -74,7 +74,7 @@ def _cut_out(tree: Tree, judge: Tree, options: Options) -> tuple[Tree, list[int 
     rootless = bool(gaps)
     if gaps:
         top = Node("", [top, *gaps])
-    elif HIDDEN_ROOT in options.hide and top.label in _VIRTUAL:
+    elif not top.label or (HIDDEN_ROOT in options.hide and top.label in _VIRTUAL):
         rootless = len(top.children) > 1 or isinstance(top.children[0], int)
         top = top if rootless else top.children[0]  # type: ignore[assignment]
     part = Tree(tokens, top, tree.id)

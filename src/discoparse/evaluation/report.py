@@ -1,13 +1,17 @@
-"""The evaluation as one self-contained HTML page: figures, plots, mistakes, the worst sentences drawn."""
+"""The evaluation as one self-contained HTML page: figures, charts, mistakes, the sentences that have them drawn."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from html import escape
+from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
 
 from discoparse.drawing.charts import SERIES_COLOURS, Group, bar_chart, column_chart
+from discoparse.drawing.compare import compare_trees
+from discoparse.drawing.svg import draw_svg
 from discoparse.evaluation.alignment import name_sentence
 from discoparse.evaluation.breakdown import break_down
 from discoparse.evaluation.counts import ScoredSentence, f1_score, percentage
@@ -15,16 +19,28 @@ from discoparse.evaluation.mistakes import find_mistakes
 from discoparse.evaluation.result import Result
 from discoparse.evaluation.significance import Comparison
 from discoparse.evaluation.structure import scored_tree
-from discoparse.evaluation.style import CSS
 from discoparse.evaluation.tables import MISTAKES, comparison_rows, number, summary_rows
 
-_LABELS, _MISTAKES, _OPEN = 18, 12, 3  # labels in the plot, mistakes in a table, drawings unfolded at first
-PLOTS = {
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+_LABELS, _MISTAKES, _UNFOLDED = 18, 12, 3  # labels in the chart, mistakes in a table, drawings unfolded at first
+_WIDTH = 1270  # pixels of a picture; longer sentences go on in panels
+CHARTS = {
     "length": "F1 by sentence length",
     "gap-degree": "F1 by gap degree of the constituent",
     "phenomenon": "F1 by phenomenon",
     "label": f"F1 by label (the {_LABELS} most frequent)",
 }
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, PackageLoader
+
+    loader = PackageLoader("discoparse.evaluation", "templates")
+    environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return environment.get_template("report.html")
 
 
 def html_report(
@@ -37,35 +53,25 @@ def html_report(
 ) -> str:
     """The page for `result` and, for a comparison, `other`; names of files are only shown."""
     results = [result] if other is None else [result, other]
-    names = [escape(name) for name in short_names(predicted)]
-    parts = [
-        _header(result, escape(PurePath(gold).name), names),
-        _cards(results),
-        _comparison(results, names, tests) if other is not None else "",
-        _figures(results, names),
-        "<h2>What goes wrong</h2>",
-        f'<p class="note">The {_MISTAKES} most frequent of each kind'
-        + (f", in {names[0]}" if other is not None else "")
-        + ". A number on the right is the first sentence with the mistake.</p>",
-        _mistakes(result),
-        _worst_sentences(result, worst, names),
-    ]
-    title = f"Evaluation of {names[0]}" + (f" and {names[1]}" if other is not None else "")
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{title}</title><style>{CSS}</style></head>\n<body><main>{''.join(parts)}</main></body></html>\n"
-    )
-
-
-def _header(result: Result, gold: str, names: Sequence[str]) -> str:
-    compared = " and ".join(f"<code>{name}</code>" for name in names)
-    missing = f" {result.missing:,} predictions are missing and scored as empty." if result.missing else ""
-    return (
-        "<header><h1>Discontinuous constituency parsing: evaluation</h1>"
-        f"<p>{compared} against <code>{gold}</code>: {result.all.sentences:,} sentences, "
-        f"{result.all.gold:,} constituents, {result.all.disc.gold:,} of them discontinuous.{missing}</p>"
-        "</header>"
+    names = short_names(predicted)
+    mistakes = _mistakes(result)
+    ranked = sorted(result.sentences, key=lambda s: (-s.wrong, _sentence_f1(s), s.number))
+    drawn = [sentence for sentence in ranked[:worst] if sentence.wrong]
+    linked = {example - 1 for kind in mistakes for *_, example in kind["rows"]} - {s.number for s in drawn}
+    return _template().render(
+        names=names,
+        gold=PurePath(gold).name,
+        scores=result.all,
+        missing=result.missing,
+        cards=_cards(results),
+        comparison=_comparison(results, names, tests) if other is not None else None,
+        colours=list(zip(SERIES_COLOURS, names, strict=False)),
+        summaries=[(name, summary_rows(r)) for name, r in zip(names, results, strict=True)],
+        charts=_charts(results),
+        most=_MISTAKES,
+        mistakes=mistakes,
+        worst=[_drawn(sentence, unfolded=k < _UNFOLDED) for k, sentence in enumerate(drawn)],
+        examples=[_drawn(sentence) for sentence in result.sentences if sentence.number in linked],
     )
 
 
@@ -79,77 +85,53 @@ def short_names(paths: Sequence[str]) -> list[str]:
     return names if len(set(names)) == len(names) else list(paths)
 
 
-def _cards(results: Sequence[Result]) -> str:
-    figures = [
-        ("labelled F1", [r.all.f1 for r in results]),
-        ("discontinuous F1", [r.all.disc.f1 for r in results]),
-        ("exact match", [r.all.exact_match for r in results]),
-        ("part-of-speech accuracy", [r.all.pos_accuracy for r in results]),
-    ]
+def _cards(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """The most important figures, and how they change in a comparison."""
+    figures = {
+        "labelled F1": [r.all.f1 for r in results],
+        "discontinuous F1": [r.all.disc.f1 for r in results],
+        "exact match": [r.all.exact_match for r in results],
+        "part-of-speech accuracy": [r.all.pos_accuracy for r in results],
+    }
     cards = []
-    for what, values in figures:
-        other = ""
-        if len(values) > 1:
-            other = f'<div class="other">second: {number(values[1])} {_change(values[0], values[1])}</div>'
-        cards.append(
-            f'<div class="card"><div class="what">{what}</div>'
-            f'<div class="figure">{number(values[0])}</div>{other}</div>'
-        )
-    return f'<div class="cards">{"".join(cards)}</div>'
+    for what, values in figures.items():
+        before, after = values[0], values[-1]
+        change = None if before is None or after is None else after - before
+        cards.append({"what": what, "shown": [number(value) for value in values], "change": change})
+    return cards
 
 
-def _change(before: float | None, after: float | None) -> str:
-    if before is None or after is None:
-        return ""
-    return f'<span class="{"up" if after >= before else "down"}">({after - before:+.2f})</span>'
-
-
-def _legend(names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return ""
-    keys = (f'<span class="key" style="background:{c}"></span>{n}' for c, n in zip(SERIES_COLOURS, names, strict=False))
-    return f'<p class="note">{"".join(keys)}</p>'
-
-
-def _comparison(results: Sequence[Result], names: Sequence[str], tests: Sequence[Comparison]) -> str:
+def _comparison(results: Sequence[Result], names: Sequence[str], tests: Sequence[Comparison]) -> dict[str, Any]:
     """The tests, and in how many sentences either parser is ahead."""
-    heads = ["", *names, "difference", "95% interval", "p (permutation)", "p (bootstrap)"]
     ahead = [0, 0, 0]
     for a, b in zip(results[0].sentences, results[1].sentences, strict=True):
         ahead[0 if a.wrong < b.wrong else 1 if b.wrong < a.wrong else 2] += 1
-    rows = [[escape(cell) for cell in row] for row in comparison_rows(tests)]
-    return (
-        f'<h2>Comparison</h2><div class="panel">{_table(heads, rows)}'
-        f'<p style="margin:12px 0 0">Fewer wrong brackets: {names[0]} in {ahead[0]:,} sentences, '
-        f"{names[1]} in {ahead[1]:,}; as many in {ahead[2]:,}. Two-sided paired tests over sentences, "
-        f"{tests[0].samples:,} samples, seed {tests[0].seed}.</p></div>"
-    )
+    return {
+        "heads": ["", *names, "difference", "95% interval", "p (permutation)", "p (bootstrap)"],
+        "rows": comparison_rows(tests),
+        "ahead": ahead,
+        "samples": tests[0].samples,
+        "seed": tests[0].seed,
+    }
 
 
-def _figures(results: Sequence[Result], names: Sequence[str]) -> str:
-    """The summary of each prediction as a table, then the plots."""
-    panels = []
-    for result, name in zip(results, names, strict=True):
-        heads, *rows = summary_rows(result)
-        panels.append(_panel(name, _table([escape(h) for h in heads], rows)))
-    panels.append(_panel("Sentences by their F1", _legend(names) + _histogram(results)))
-    for by, title in PLOTS.items():
-        groups = [{g.group: g for g in break_down(result, by)} for result in results]
-        most = _LABELS if by == "label" else None
-        rows_ = [
+def _charts(results: Sequence[Result]) -> list[tuple[str, str]]:
+    """Title and SVG of the charts."""
+    from markupsafe import Markup
+
+    charts: list[tuple[str, str]] = [("Sentences by their F1", Markup(_histogram(results)))]
+    for by, title in CHARTS.items():
+        found = [{g.group: g for g in break_down(result, by)} for result in results]
+        groups = [
             Group(
                 name,
                 f"{g.sentences:,} sent." if by == "length" else f"{g.gold:,} in gold",
-                [found[name].f1 if name in found else None for found in groups],
+                [of[name].f1 if name in of else None for of in found],
             )
-            for name, g in list(groups[0].items())[:most]
+            for name, g in list(found[0].items())[: _LABELS if by == "label" else None]
         ]
-        panels.append(_panel(title, _legend(names) + bar_chart(rows_, title)))
-    return f'<h2>Figures</h2><div class="two">{"".join(panels)}</div>'
-
-
-def _panel(title: str, content: str) -> str:
-    return f'<div class="panel"><h3>{title}</h3>{content}</div>'
+        charts.append((title, Markup(bar_chart(groups, title))))
+    return charts
 
 
 def _histogram(results: Sequence[Result]) -> str:
@@ -161,81 +143,63 @@ def _histogram(results: Sequence[Result]) -> str:
             step = bisect_right((40, 60, 80, 90), _sentence_f1(sentence))
             found[-1 if sentence.counts.exact else step] += 1
     sentences = max(len(results[0].sentences), 1)
-    rows = [
+    groups = [
         Group(name, f"{100 * counts[0][k] / sentences:.0f}%", [float(found[k]) for found in counts])
         for k, name in enumerate(names)
     ]
-    return column_chart(rows, "Number of sentences by their F1")
+    return column_chart(groups, "Number of sentences by their F1")
 
 
-def _mistakes(result: Result) -> str:
+def _mistakes(result: Result) -> list[dict[str, Any]]:
+    """The most frequent mistakes of every kind that occurs: the mistake, its count, the number of a sentence."""
     found = find_mistakes(result)
-    panels = []
-    for name, title, heads in MISTAKES:
-        rows = [
-            [*(escape(cell) or "<i>top</i>" for cell in mistake), str(count), f"{example}"]
-            for mistake, count, example in getattr(found, name).top(_MISTAKES)
-        ]
-        if rows:
-            shown = _table([*heads, "count", "e.g."], rows, left=len(heads))
-            panels.append(_panel(title, shown))
-    return f'<div class="three">{"".join(panels)}</div>' if panels else "<p>Nothing.</p>"
+    tables = ((title, heads, getattr(found, name).top(_MISTAKES)) for name, title, heads in MISTAKES)
+    return [{"title": title, "heads": heads, "rows": rows} for title, heads, rows in tables if rows]
 
 
-def _worst_sentences(result: Result, most: int, names: Sequence[str]) -> str:
-    """The sentences with the most wrong brackets, gold above predicted."""
-    ranked = sorted(result.sentences, key=lambda s: (-s.wrong, _sentence_f1(s), s.number))
-    wrong = [sentence for sentence in ranked[:most] if sentence.wrong]
-    if not wrong:
-        return ""
-    of = f" in {names[0]}" if len(names) > 1 else ""
-    note = (
-        "As they are scored: without function tags and deleted tokens (punctuation). Gold above, predicted "
-        "below; − is missing, + is spurious, ≠ has another label or tag. Discontinuous ones are coloured."
-    )
-    drawn = "".join(_sentence(s, unfolded=k < _OPEN) for k, s in enumerate(wrong))
-    return f'<h2>The sentences with the most wrong brackets{of}</h2><p class="note">{note}</p>{drawn}'
+@dataclass(frozen=True)
+class DrawnSentence:
+    """A sentence on the page: what its head says, and its picture as SVG that needs no escaping."""
+
+    anchor: str
+    heading: str
+    figures: str
+    words: str
+    picture: str
+    missing: bool
+    unfolded: bool
 
 
-def _sentence(sentence: ScoredSentence, unfolded: bool) -> str:
-    from discoparse.drawing import draw_svg
+def _drawn(sentence: ScoredSentence, unfolded: bool = False) -> DrawnSentence:
+    """Gold above predicted, as they are scored. The head counts what the picture marks."""
+    from markupsafe import Markup
 
     c = sentence.counts
-    figures = (
-        f"{c.gold - c.matched} missing, {c.predicted - c.matched} spurious of {c.gold} brackets; "
-        f"recall {number(percentage(c.matched, c.gold))}, "
-        f"precision {number(percentage(c.matched, c.predicted))}, "
-        f"F1 {number(f1_score(c.matched, c.gold, c.predicted))}"
-    )
     gold = scored_tree(sentence.gold, sentence.gold_bits, sentence.gold_brackets)
     if sentence.predicted is None:
-        picture = f"{draw_svg(gold)}<p>No prediction.</p>"
+        differences = f"{c.gold} missing"
+        picture = draw_svg(gold, width=_WIDTH)
     else:
         found = scored_tree(sentence.predicted, sentence.predicted_bits, sentence.predicted_brackets)
-        picture = draw_svg(gold, compare=found)
-    heading = name_sentence(sentence.number, sentence.gold).capitalize()
-    return (
-        f'<details class="sentence"{" open" if unfolded else ""}><summary><b>{escape(heading)}</b>: {figures}'
-        f'<div class="words">{escape(" ".join(sentence.gold.words))}</div></summary>'
-        f'<div class="trees">{picture}</div></details>'
+        for token, of_gold in zip(found.tokens, gold.tokens, strict=True):
+            token.word = of_gold.word  # words that count as equal may be spelled differently
+        hidden = {tree.root for tree in (gold, found) if not tree.root.label}
+        kinds = compare_trees(gold, found, hidden).by_kind()
+        differences = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count) or "no differences"
+        picture = draw_svg(gold, compare=found, width=_WIDTH, legend=False)
+    return DrawnSentence(
+        f"sentence-{sentence.number + 1}",
+        name_sentence(sentence.number, sentence.gold).capitalize(),
+        f"{differences}; {c.gold} gold and {c.predicted} predicted brackets, {c.matched} in both: "
+        f"recall {number(percentage(c.matched, c.gold))}, precision {number(percentage(c.matched, c.predicted))}, "
+        f"F1 {number(f1_score(c.matched, c.gold, c.predicted))}",
+        " ".join(sentence.gold.words),
+        Markup(picture),
+        sentence.predicted is None,
+        unfolded,
     )
 
 
 def _sentence_f1(sentence: ScoredSentence) -> float:
     c = sentence.counts
     return f1_score(c.matched, c.gold, c.predicted) or 0.0
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Cells are HTML already; columns after the first `left` are numbers."""
-
-    def row(cells: Sequence[str], tag: str) -> str:
-        if tag == "td" and not any(cells[1:]):  # a heading within the table, or an empty line
-            return f'<tr class="section"><td colspan="{len(cells)}">{cells[0]}</td></tr>' if cells[0] else ""
-        first = " class=part" if cells[0].startswith(" ") else ""
-        kinds = [first, *[""] * (left - 1), *[" class=n"] * (len(cells) - left)]
-        shown = (f"<{tag}{kind}>{cell}</{tag}>" for kind, cell in zip(kinds, cells, strict=True))
-        return f"<tr>{''.join(shown)}</tr>"
-
-    body = "".join(row(cells, "td") for cells in rows)
-    return f"<table><thead>{row(heads, 'th')}</thead><tbody>{body}</tbody></table>"

@@ -48,9 +48,9 @@ def constituents(brackets: Sequence[Bracket]) -> list[ScoredNode]:
 
 
 def scored_tree(tree: Tree, bits: Sequence[int], brackets: Sequence[Bracket]) -> Tree:
-    """The tree as it is scored: kept tokens, cut labels; a ROOT where nothing covers the whole."""
+    """The tree as it is scored: kept tokens, cut labels; a root without a label where nothing covers the whole."""
     tokens = [Token(token.word, cut_label(token.tag)[0]) for token, bit in zip(tree.tokens, bits, strict=True) if bit]
     found = [(label, indexes(mask)) for label, mask in reversed(brackets)]
-    scored = Tree.from_constituents(tokens, found)
+    scored = Tree.from_constituents(tokens, found, root="")
     scored.id = tree.id
     return scored
