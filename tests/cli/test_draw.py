@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import click
@@ -16,6 +17,7 @@ import discoparse
 from discoparse.cli import cli
 from discoparse.cli.drawing_options import DrawingOptions, PictureKind, drawing_options
 from discoparse.drawing.options import Options
+from discoparse.drawing.pages import write_pictures
 from discoparse.drawing.selection import Selection
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.tree import Tree
@@ -243,3 +245,93 @@ def test_options_of_pictures_are_refused_where_nothing_is_drawn() -> None:
     result = CliRunner().invoke(other_command, ["--to", "discbracket", "--no-tags"])
     assert isinstance(result.exception, UsageError)
     assert "--tags is for pictures (tree, svg, " in str(result.exception)
+
+
+PAPER = "(S (NP (N 0=kennar$) (D 1=$inn)) (VP (V 2=sá) (NP (N 3=hest$) (D 4=$inn))) (. 5=.))"
+
+
+@pytest.fixture
+def paper(tmp_path: Path) -> Path:
+    path = tmp_path / "paper.discbracket"
+    path.write_text(f"(ROOT {PAPER})\n{PAPER.replace('sá', 'sér')}\n", encoding="utf-8")
+    return path
+
+
+def test_the_options_for_papers_reach_the_picture(paper: Path) -> None:
+    result = draw(paper, "--sentence", 1, "--roof", "NP", "--hide", "root,punct", "--surface")
+    assert result.output.splitlines() == [
+        "         S",
+        "    ┌────┴────┐",
+        "    │         VP",
+        "    │      ┌──┴───┐",
+        "    NP     │      NP",
+        "    │      │      │",
+        "╱───┴───╲  V   ╱──┴──╲",
+        "kennarinn  sá  hestinn",
+    ]
+
+
+def test_a_subtree_is_chosen_on_the_command_line(paper: Path) -> None:
+    assert draw(paper, "--sentence", 1, "--subtree", "NP:2").output == "     NP\n  ┌──┴──┐\n  N     D\nhest$  $inn\n"
+    missing = draw(paper, "--subtree", "XP")
+    assert "sentence 1: there is no subtree XP" in str(missing.exception)
+
+
+def test_glosses_from_a_file_belong_to_the_sentences_that_are_drawn(paper: Path, tmp_path: Path) -> None:
+    glosses = tmp_path / "glosses.txt"
+    glosses.write_text("teacher the sees horse the .\n", encoding="utf-8")
+    result = draw(paper, "--sentence", 2, "--gloss", glosses)
+    assert result.output.splitlines()[-1].split() == ["teacher", "the", "sees", "horse", "the", "."]
+    assert "no line of glosses for sentence 2" in str(draw(paper, "--gloss", glosses).exception)
+    glosses.write_text("the teacher\tsaw\tthe horse\n", encoding="utf-8")
+    assert "sentence 1: there are 3 glosses for 6 tokens" in str(draw(paper, "--gloss", glosses).exception)
+    shown = draw(paper, "--sentence", 1, "--gloss", glosses, "--surface", "--hide", "punct").output
+    assert "the teacher" in shown.splitlines()[-1]
+
+
+def test_glosses_from_the_treebank(tmp_path: Path) -> None:
+    path = tmp_path / "a.mrg"
+    path.write_text("( (S (N dogs-dog) (V barked-bark)) )\n", encoding="utf-8")
+    result = draw(path, "--lemmas", "--gloss-from", "lemma", "--sentence", 1)
+    assert [line.split() for line in result.output.splitlines()[-2:]] == [["dogs", "barked"], ["dog", "bark"]]
+    assert "sentence 1: no token has 'morph'" in str(draw(path, "--gloss-from", "morph").exception)
+
+
+def test_forest_is_written_for_hands(paper: Path) -> None:
+    source = draw(paper, "--to", "forest", "--sentence", 1, "--standalone").output
+    assert r"\usepackage[linguistics]{forest}" in source
+    assert "  [ROOT\n    [S\n      [NP\n        [N [{kennar\\$}]]\n" in source
+    refused = draw(EXAMPLES, "--to", "forest")
+    assert isinstance(refused.exception, DiscoparseError)
+    assert "sentence 1: VP over 'what … do' is discontinuous" in str(refused.exception)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--to", "svg", "--standalone"], "--standalone is for --to tikz and forest, not for svg"),
+        (["--to", "svg", "--dpi", "100"], "--dpi is for --to png, not for svg"),
+        (
+            ["--to", "forest", "--width", "100"],
+            "tikz and png and pdf, not for forest",
+        ),
+        (["--scale", "2"], "--scale is for --to svg"),
+        (["--gloss", "a", "--gloss-from", "lemma"], "give --gloss or --gloss-from, not both"),
+    ],
+)
+def test_options_that_a_picture_cannot_have_are_wrong_use(arguments: list[str], message: str) -> None:
+    result = draw(EXAMPLES, *arguments)
+    assert isinstance(result.exception, UsageError)
+    assert message in str(result.exception)
+
+
+def test_a_terminal_gets_no_bytes_of_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout", SimpleNamespace(isatty=lambda: True))
+    with pytest.raises(UsageError, match="a terminal cannot show PDF: name a file with -o"):
+        write_pictures([(1, parse_tree("(S (X 0=a))"), None)], "pdf", Options(), "-", numbered=False)
+
+
+def test_the_font_is_that_of_the_picture_and_nothing_else() -> None:
+    svg = draw(EXAMPLES, "--to", "svg", "--sentence", 1, "--font", """Linux Libertine" onload='x""").output
+    ElementTree.fromstring(svg)
+    assert "font-family=\"'Linux Libertine onloadx', Helvetica" in svg

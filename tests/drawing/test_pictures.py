@@ -164,6 +164,13 @@ def test_colours_only_on_request() -> None:
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
 
 
+def test_nested_discontinuous_nodes_differ_in_colour() -> None:
+    tree = parse_tree("(S (A (B (C (X 0=a) (X 4=e)) (X 6=g)) (X 8=i)) (X 1=b) (X 2=c) (X 3=d) (X 5=f) (X 7=h))")
+    found = re.findall(r"\x1b\[0;(\d+)m([ABC])\x1b", draw_text(tree, color=True))
+    assert sorted(label for _, label in found) == ["A", "B", "C"]
+    assert len({code for code, _ in found}) == 3
+
+
 def test_functions_and_tags_are_shown_as_wanted() -> None:
     tree = parse_tree(GOLD)
     tree.tokens[0].edge, tree.root.children[0].edge = "OBJ", "PRED"

@@ -18,7 +18,7 @@ COMMANDS = {
     "prepare": "Make the train, dev and test sets of a published treebank.",
     "validate": "List every problem of treebank files.",
     "stats": "Count what is in a treebank.",
-    "draw": "Draw trees as text, SVG or TikZ.",
+    "draw": "Draw trees: text, SVG, TikZ, PNG, PDF.",
     "evaluate": "Score predicted trees against gold trees.",
     "derive": "Show the derivation of a tree, step by step.",
     "train": "Train a parser on a treebank.",

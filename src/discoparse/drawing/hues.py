@@ -7,12 +7,18 @@ from discoparse.drawing.picture import Drawn
 ACCENTS = 4  # colours that a kind of picture has for discontinuous nodes
 
 
-def hues(drawn: Drawn) -> dict[int, int]:
-    """Numbers for discontinuous nodes such that crossing branches differ, and parent and child differ."""
+def hues(drawn: Drawn, nested: int = 2) -> dict[int, int]:
+    """Numbers for discontinuous nodes such that crossing branches differ, and `nested` nodes, each below the other."""
     shape = drawn.shape
     near: dict[int, set[int]] = {node: set() for node, gaps in enumerate(shape.discontinuous) if gaps}
     for node in near:
-        for other in (shape.parent[node], *(shape.parent[element] for element in drawn.crossings(node))):
+        others = [shape.parent[element] for element in drawn.crossings(node)]
+        above = shape.parent[node]
+        for _ in range(nested - 1):
+            if above in near:
+                others.append(above)
+                above = shape.parent[above]
+        for other in others:
             if other in near:
                 near[node].add(other)
                 near[other].add(node)

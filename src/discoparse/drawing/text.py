@@ -70,7 +70,7 @@ class _Painter:
     def __init__(self, drawn: Drawn) -> None:
         shape = drawn.shape
         self.drawn = drawn
-        self._hues = hues(drawn)
+        self._hues = hues(drawn, nested=3)
         self._bars: list[list[Bar]] = [[] for _ in shape.rows]
         for bar in bars(drawn):
             self._bars[shape.level[bar.node]].append(bar)
