@@ -96,10 +96,10 @@ def test_nltk_trees_that_are_no_trees_of_tagged_words_are_refused():
         from_nltk(nltk.Tree("S", [leaf, leaf]))
 
 
-@pytest.mark.parametrize("page", ["python.md", "tokenization.md"])
+@pytest.mark.parametrize("page", ["guides/python.md", "reference/tokenization.md"])
 def test_examples_in_the_documentation_run(page):
     """Those that need a model need the English one."""
-    if page == "python.md":
+    if page == "guides/python.md":
         pytest.importorskip("nltk")
         if "en" not in installed_models():
             pytest.skip("this installation has no English model")

@@ -34,7 +34,7 @@ class Token:
 class Node:
     """A labelled constituent; children are nodes or, for leaves, token indexes. Compared by identity.
 
-    `probability` is the parser's (see docs/parse.md); like the spans, it is no part of what makes trees equal.
+    `probability` is the parser's (see docs/commands/parse.md); like the spans, it is no part of what makes trees equal.
     """
 
     label: str

@@ -80,7 +80,7 @@ def test_crossing_pairs_cost_linear_memories_a_quadratic_number_of_transitions(n
 
 @pytest.mark.parametrize("n", [4, 6])
 def test_no_oracle_derives_crossing_pairs_with_fewer_gaps_or_swaps(n):
-    """The lower bound of docs/oracle.md, by trying every derivation."""
+    """The lower bound of docs/reference/oracle.md, by trying every derivation."""
     gold, m = crossing_pairs(n), n // 2
     label_of = {s: label for label, s in gold}
     assert fewest(GapConfiguration.initial(n), Gap(), label_of, gold) == m * (m - 1) // 2 + m - 1

@@ -77,7 +77,7 @@ def paper_scores() -> Table:
         ["set", "treebank", "oracle", *SCORE_HEADS],
         rows,
         text_columns=3,
-        notes=[f"Source: {PAPER}. One model each; these treebanks need a licence (docs/reproducing.md)."],
+        notes=[f"Source: {PAPER}. One model each; these treebanks need a licence (research/reproducing.md)."],
     )
 
 

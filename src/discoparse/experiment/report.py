@@ -25,7 +25,7 @@ class ResultsPage:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.folder = path.with_suffix("")  # docs/results.md has docs/results/
+        self.folder = path.with_suffix("")  # research/results.md has research/results/
         self.parts: list[str] = [_MADE]
         self.tables: list[Table] = []
 

@@ -1,7 +1,7 @@
 """Parameters as they are kept on disk: large matrices as whole numbers, everything else in half precision.
 
 A large matrix becomes numbers from -127 to 127 and a factor for each of its rows, half the size of half precision. That
-costs hardly any accuracy (docs/experiments.md). Training evaluates parameters that went through this, so that the
+costs hardly any accuracy (research/lab-notebook.md). Training evaluates parameters that went through this, so that the
 scores are those of the model on disk.
 """
 

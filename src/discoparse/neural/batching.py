@@ -10,7 +10,7 @@ from torch import Tensor
 
 from discoparse.neural.vocabulary import Vocabulary
 
-LONGEST_SENTENCE = 2000  # tokens: docs/parse.md says what a longer one would cost
+LONGEST_SENTENCE = 2000  # tokens: docs/commands/parse.md says what a longer one would cost
 
 
 def form_tensors(forms: Sequence[str], vocabulary: Vocabulary, device: torch.device) -> tuple[Tensor, Tensor]:

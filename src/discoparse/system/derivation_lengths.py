@@ -190,7 +190,7 @@ def crossing_pairs(length: int) -> frozenset[Constituent]:
     """A tree that costs linear memories a quadratic number of transitions: pairs {k, m+k} with m = n // 2.
 
     When a pair is joined, the left tokens of all later pairs lie between its two tokens, one by one. Any
-    oracle needs m(m-1)/2 swaps, or that many gaps and m-1 more (docs/oracle.md has the proof).
+    oracle needs m(m-1)/2 swaps, or that many gaps and m-1 more (docs/reference/oracle.md has the proof).
 
     >>> sorted(sorted(s) for _, s in crossing_pairs(5))
     [[0, 1, 2, 3, 4], [0, 2], [1, 3]]

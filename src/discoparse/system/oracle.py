@@ -3,8 +3,8 @@
 These are definitions to read beside the paper; `dynamic_oracle.DynamicOracle` gives the same sets, and quickly.
 `o_complete` lists *every* structural action after which no reachable gold constituent is lost; the paper's
 `o_even` is a part of it. `static_derivation` is the canonical derivation of Table 2, which the complete set
-with the paper's tie-breaks reproduces. docs/oracle.md has the proofs; tests/system/test_oracle_exhaustive.py checks
-them on every small tree.
+with the paper's tie-breaks reproduces. docs/reference/oracle.md has the proofs;
+tests/system/test_oracle_exhaustive.py checks them on every small tree.
 
 In the arguments, c is a `Configuration` (S, s_f, i, C) and t* (here `gold`) is a set of constituents (label,
 yield) with one label a yield and one constituent over the whole sentence. Unary chains are one label.

@@ -1,7 +1,7 @@
 """Recipes: everything that decides how a parser is trained, as data.
 
 `paper` is Section 3.5, Section 4.2 and Appendix B of Coavoux and Cohen (2019) to the letter; `fast`, the default, is
-what reached the best scores in the least time (docs/experiments.md).
+what reached the best scores in the least time (research/lab-notebook.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Trees as JSON: an object for each, in an array (`json`) or on a line (`jsonl`), as docs/formats.md says.
+"""Trees as JSON: an object for each, in an array (`json`) or on a line (`jsonl`), as docs/reference/formats.md says.
 
 Nodes name their parents instead of nesting, so that depth is no limit and secondary edges need nothing
 special.
@@ -185,7 +185,7 @@ def _shown(value: object) -> str:
 def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
     """The trees of a file: an array, a single object, or objects one after another, on a line each or not."""
     for line, data in Values(stream, reading):
-        if data is None:  # stands for a line without words, see docs/parse.md
+        if data is None:  # stands for a line without words, see docs/commands/parse.md
             reading.empty()
             continue
         tree, graph = tree_from_json(data)
