@@ -53,7 +53,7 @@ def require_folder(output: str) -> None:
         raise UsageError(f"the folder of the output {output} does not exist: make it first")
 
 
-class Names(click.ParamType):
+class Names(click.ParamType):  # type: ignore[type-arg]  # generic in recent versions of click only
     """Some of the names in a list, separated by commas."""
 
     name = "list"

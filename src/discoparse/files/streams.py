@@ -71,8 +71,8 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
     else:
         raw = open(path, "rb")  # noqa: SIM115  (closed below)
     try:
-        buffered = cast(BinaryIO, raw if hasattr(raw, "peek") else io.BufferedReader(cast(io.RawIOBase, raw)))
-        if buffered.peek(2)[:2] == b"\x1f\x8b":  # type: ignore[attr-defined]
+        buffered = raw if hasattr(raw, "peek") else io.BufferedReader(cast(io.RawIOBase, raw))
+        if buffered.peek(2)[:2] == b"\x1f\x8b":
             buffered = cast(BinaryIO, io.BufferedReader(gzip.GzipFile(fileobj=buffered), 1 << 16))
         yield buffered
     finally:

@@ -13,6 +13,7 @@ output. The second direction reads every sequence backwards from its own end.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -221,4 +222,5 @@ def recurrence(inputs: Tensor, weight: Tensor, lengths: Tensor) -> Tensor:
 
     Returns [B, N, 2, H], zero past the end of a sequence.
     """
-    return _Recurrence.apply(inputs.contiguous(), weight.contiguous(), lengths.contiguous())
+    apply: Callable[..., Tensor] = _Recurrence.apply  # which has no annotations
+    return apply(inputs.contiguous(), weight.contiguous(), lengths.contiguous())
