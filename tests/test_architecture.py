@@ -7,6 +7,7 @@ within its row only what `WITHIN` names.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -93,6 +94,15 @@ def test_every_room_is_on_the_plan():
     there = {path.stem if path.suffix == ".py" else path.name for path in PACKAGE.iterdir()}
     there -= {"__init__", "__main__", "__pycache__", "examples", "py.typed"}
     assert there == {room for rooms in ROWS for room in rooms}
+
+
+def test_the_map_for_contributors_is_this_plan():
+    """The table under "The map" in CONTRIBUTING.md: rooms, what is in them, and the doors within a row."""
+    page = (Path(__file__).resolve().parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = page.split("## The map")[1].split("| rooms |")[1].split("\n\n")[0]
+    rows = [[re.findall(r"`(\w+)`", cell) for cell in line.split("|")[1:4]] for line in table.splitlines()[2:]]
+    assert tuple(tuple(rooms) for rooms, _, _ in rows) == ROWS
+    assert {(room, door) for _, _, (door, *rooms) in (row for row in rows if row[2]) for room in rooms} == WITHIN
 
 
 def test_imports_go_one_way():
