@@ -1,4 +1,4 @@
-"""The `discoparse` command: a thin layer of subcommands, each in a module of its own that is imported when called."""
+"""The `discoparse` command: a thin layer of subcommands, each in its own module, imported when it is called."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from discoparse.files.termination import termination_as_exit
 COMMANDS = {
     "convert": "Convert treebanks between formats, and transform their trees.",
     "prepare": "Make the train, dev and test sets of a published treebank.",
-    "validate": "List every problem of treebank files.",
+    "validate": "List every problem in treebank files.",
     "stats": "Count what is in a treebank.",
     "draw": "Draw trees: text, SVG, TikZ, PNG, PDF.",
     "evaluate": "Score predicted trees against gold trees.",
@@ -53,8 +53,8 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line: status 0, 1 for a problem in the data, 2 for wrong use; never a traceback for either."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # what we write is UTF-8, whatever the locale; names of files stay
+    """Run the command line: exit status 0, 1 for a problem in the data, 2 for wrong use; no traceback for either."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # output is UTF-8 whatever the locale; file names stay as they are
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
         with termination_as_exit():

@@ -15,21 +15,21 @@ from discoparse.training.recipe import RECIPES
 
 @click.command()
 @click.option(
-    "--model", callback=tell_namesake, help="Name or directory of a model [a new network, trained for a few seconds]."
+    "--model", callback=tell_namesake, help="Name or directory of a model [a network trained for a few seconds]."
 )
-@click.option("--treebank", metavar="FILE", help="Sentences to train on and to parse [sentences of our own].")
-@click.option("--sentences", type=click.IntRange(min=1), help="Repeat those of FILE until there are so many.")
-@click.option("--recipe", type=click.Choice(list(RECIPES)), default="fast", show_default=True)
+@click.option("--treebank", metavar="FILE", help="Trees to train on and sentences to parse [example sentences].")
+@click.option("--sentences", type=click.IntRange(min=1), help="Repeat the sentences until there are this many.")
+@click.option("--recipe", type=click.Choice(list(RECIPES)), default="fast", show_default=True, help="How to train.")
 @settings_option
 @device_option
-@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Cores to use.")
-@click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Of every parse.")
+@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="CPU cores to use.")
+@click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="How often to parse.")
 @click.option(
     "--training-seconds",
     type=click.FloatRange(min=0),
     default=10.0,
     show_default=True,
-    help="How long to train for; 0 with a model: not at all.",
+    help="How long to train; 0 with --model: not at all.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @reading_options
@@ -46,7 +46,7 @@ def command(
     as_json: bool,
     reading: ReadingOptions,
 ) -> None:
-    """Measure training and parsing: sentences and tokens a second, the encoder's part, latency, memory."""
+    """Measure training and parsing: sentences and tokens per second, share of the encoder, latency, memory."""
     from discoparse.experiment import benchmark
 
     trees = list(reading.trees(treebank)) if treebank else benchmark.own_trees(400)
@@ -64,7 +64,7 @@ def command(
         effort=effort,
         progress=tell,
     )
-    figures = {"treebank": treebank or "sentences of our own", **figures}
+    figures = {"treebank": treebank or "example sentences", **figures}
     click.echo(json.dumps(figures, indent=2) if as_json else format_figures(figures))
 
 

@@ -16,13 +16,15 @@ _LONGEST = 1000  # tokens: every row shows all of them, so 3,000 would make a ta
 
 @click.command()
 @click.argument("file")
-@click.option("--sentence", type=click.IntRange(1), default=1, show_default=True, help="Its number in FILE.")
+@click.option(
+    "--sentence", type=click.IntRange(1), default=1, show_default=True, help="Number of the sentence in FILE."
+)
 @click.option(
     "--system",
     type=click.Choice(list(ROWS)),
     default="set",
     show_default=True,
-    help="The set-based system, shift-reduce-swap, or the split stack with gap.",
+    help="The set-based system, shift-reduce with swap, or a split stack with gap.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the derivation as JSON, with token indexes.")
 @reading_options

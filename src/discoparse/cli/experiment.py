@@ -12,23 +12,27 @@ from discoparse.training.recipe import ORACLES, RECIPES
 
 @click.command()
 @click.argument("treebank_dirs", nargs=-1, required=True, metavar="TREEBANK_DIR...")
-@click.option("--output", "-o", required=True, type=click.Path(file_okay=False), help="Where runs are kept.")
-@click.option("--recipe", type=click.Choice(list(RECIPES)), default="fast", show_default=True)
-@click.option("--oracles", type=Names(ORACLES), default=",".join(ORACLES), show_default=True)
-@click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Trainings of each kind.")
+@click.option("--output", "-o", required=True, type=click.Path(file_okay=False), help="Directory for the runs.")
+@click.option("--recipe", type=click.Choice(list(RECIPES)), default="fast", show_default=True, help="How to train.")
+@click.option(
+    "--oracles", type=Names(ORACLES), default=",".join(ORACLES), show_default=True, help="Oracles to compare."
+)
+@click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Trainings per oracle.")
 @device_option
 @settings_option
-@click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Time for each training [no limit].")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Trainings at once.")
+@click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Time limit for each training [none].")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Trainings to run at once.")
 @click.option(
     "--stop-after",
     type=click.FloatRange(min=0, min_open=True),
     metavar="MINUTES",
-    help="Interrupt training after this time; the same command goes on.",
+    help="Interrupt everything after this time; the same command continues.",
 )
-@click.option("--report-only", is_flag=True, help="Train nothing: report on the runs that are finished.")
+@click.option("--report-only", is_flag=True, help="Train nothing; report on the finished runs.")
 @click.option("--report", type=click.Path(dir_okay=False), help="The page to write [OUTPUT/report.md].")
-@click.option("--notes", type=click.Path(exists=True, dir_okay=False), help="Markdown to include [PAGE-notes.md].")
+@click.option(
+    "--notes", type=click.Path(exists=True, dir_okay=False), help="Markdown to include in the page [PAGE-notes.md]."
+)
 def command(
     treebank_dirs: tuple[str, ...],
     output: str,
@@ -60,5 +64,5 @@ def command(
         plan = Plan(recipe, in_order, seeds, settings, chosen, minutes, jobs, stop_after)
     page = run_experiment(treebank_dirs, output, plan, report=report, notes=notes, progress=tell)
     if page is None:
-        tell("not all runs are finished: run the same command again to go on, or --report-only for what there is")
+        tell("not all runs are finished: run the same command again to continue, or --report-only for what there is")
         sys.exit(1)

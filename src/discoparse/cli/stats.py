@@ -18,7 +18,7 @@ from discoparse.treebank.stats import Statistics
 @click.command("stats")
 @click.argument("files", nargs=-1, required=True)
 @reading_options
-@click.option("--derivations", is_flag=True, help="Also the lengths of derivations and the sizes of the memory.")
+@click.option("--derivations", is_flag=True, help="Also report lengths of derivations and sizes of the memory.")
 @click.option(
     "--top",
     type=click.IntRange(min=1),
@@ -28,7 +28,7 @@ from discoparse.treebank.stats import Statistics
 )
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def command(files: tuple[str, ...], reading: ReadingOptions, derivations: bool, top: int, as_json: bool) -> None:
-    """Count sentences, tokens, labels, tags, lengths and discontinuities of treebank FILES.
+    """Count sentences, tokens, labels, tags, lengths and discontinuities in treebank FILES.
 
     FILES may be directories, or - for standard input. Constituents are all nodes above the part-of-speech
     tags, the root included.
