@@ -176,7 +176,7 @@ def test_other_formats_are_read(tmp_path: Path) -> None:
         (["draw"], 2, "Missing argument"),
         (["draw", "-", "-"], 2, "only one"),
         (["draw", str(EXAMPLES), "--sentence", "1", "--sentences", "2"], 2, "not both"),
-        (["draw", str(EXAMPLES), "--sentences", "x"], 2, "no sentence number or range"),
+        (["draw", str(EXAMPLES), "--sentences", "x"], 2, "not a sentence number or range"),
         (["draw", str(EXAMPLES), "--sentence", "99"], 2, "there is no sentence 99"),
         (["draw", str(EXAMPLES), "-o", "tree.doc"], 2, "endings are .txt, .svg, .tex, .png, .pdf"),
         (["draw", str(EXAMPLES), "-o", "no/such/folder.svg"], 2, "make it first"),

@@ -31,7 +31,7 @@ class Selection:
         for part in text.split(","):
             match = _PART.fullmatch(part)
             if match is None:
-                raise UsageError(f"{part!r} is no sentence number or range: write for example 3, 2-5,9 or 7-")
+                raise UsageError(f"{part!r} is not a sentence number or range: write for example 3, 2-5,9 or 7-")
             first, dash, last = int(match[1]), match[2], match[3]
             end = first if not dash else int(last) if last else None
             if first < 1 or (end is not None and end < first):

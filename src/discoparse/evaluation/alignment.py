@@ -51,11 +51,11 @@ def words_agree(gold: Tree, predicted: Tree, parameters: Parameters) -> bool:
 def pair_sentences(
     gold: Sequence[Tree], predicted: Sequence[Tree], parameters: Parameters, allow_missing: bool = False
 ) -> list[tuple[Tree, Tree | None]]:
-    """Every gold tree with its prediction; None where it is missing and `allow_missing` makes that no error.
+    """Every gold tree with its prediction; None where it is missing, which is an error unless `allow_missing`.
 
     Trees are paired by their ids where every tree has one and each prediction's is a gold sentence's,
-    otherwise in order. With `allow_missing`, predictions without ids are passed along the gold sentences to
-    the next with the same words. Where nothing is missing, `align_tokens` has yet to compare the words.
+    otherwise in order. With `allow_missing`, each prediction without an id is matched to
+    the next gold sentence with the same words. Otherwise words are not compared here but by `align_tokens`.
     """
     by_id = _pair_by_id(gold, predicted)
     if by_id is not None and (allow_missing or len(gold) == len(predicted)):
@@ -135,7 +135,7 @@ def different_words(index: int, gold: Tree, predicted: Tree, parameters: Paramet
 
 
 def name_sentence(index: int, tree: Tree) -> str:
-    """How messages call a sentence: its number, counted from 1, and its id if it has one."""
+    """The name of a sentence in messages: its number, counted from 1, and its id if it has one."""
     number = f"sentence {index + 1}"
     return number if tree.id is None or tree.id == str(index + 1) else f"{number} (id {tree.id})"
 

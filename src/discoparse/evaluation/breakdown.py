@@ -92,7 +92,7 @@ def _groups_of_matches(sentence: ScoredSentence, classify: Classifier) -> list[l
 
 
 def matched_flags(ours: Sequence[Bracket], theirs: Sequence[Bracket]) -> list[bool]:
-    """Which of our brackets are theirs too; of doubled ones as many as they have.
+    """Which of our brackets they have, too; duplicates match as often as they have them.
 
     >>> matched_flags([("NP", 1), ("NP", 1), ("S", 3)], [("NP", 1)])
     [True, False, False]

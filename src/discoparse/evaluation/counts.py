@@ -1,4 +1,4 @@
-"""What is counted in a sentence, and the percentages that are made of counts."""
+"""The counts of a sentence, and percentages computed from counts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ScoredSentence(NamedTuple):
 
 
 def percentage(part: int, whole: int) -> float | None:
-    """100 part / whole, None over nothing."""
+    """`part` as a percentage of `whole`, None if that is 0."""
     return 100 * part / whole if whole else None
 
 

@@ -17,7 +17,7 @@ Function = tuple[Bracket, str]
 
 
 class FunctionScores(NamedTuple):
-    """F1 of the function tags, None where no prediction has one; `disc` beside the discontinuous score."""
+    """F1 of the function tags, None if no prediction has any; `disc` goes with the discontinuous score."""
 
     all: float | None
     disc: float | None

@@ -67,7 +67,7 @@ COLUMNS = {
 
 
 def find_mistakes(result: Result) -> Mistakes:
-    """Every mistake, each wrong bracket in one table; sentences without a prediction are passed over."""
+    """Every mistake, each wrong bracket in one table; sentences without a prediction are skipped."""
     found = Mistakes()
     for sentence in result.sentences:
         if sentence.predicted is not None:

@@ -15,7 +15,7 @@ _NUMBERS = {"CUTOFF_LEN", "LABELED", "DELETE_ROOT_PRETERMS"}
 _SETS = {"DELETE_LABEL", "DELETE_LABEL_FOR_LENGTH", "DELETE_WORD"}
 _PAIRS = {"EQ_LABEL", "EQ_WORD"}
 # Accepted so that files made for other programs can be used, but without effect: both scores are always
-# computed, no error is tolerated, and the other metrics are not ours.
+# computed, errors are never tolerated, and the other metrics are not implemented.
 _IGNORED = {"DEBUG", "MAX_ERROR", "DISC_ONLY", "LA", "TED", "DEP"}
 
 

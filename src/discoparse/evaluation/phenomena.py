@@ -1,4 +1,4 @@
-"""Kinds of constituents that linguists ask about, told from yields and labels without tables for a language.
+"""Kinds of constituents that linguists ask about, derived from yields and labels, without tables for each language.
 
 A constituent with one gap has a left and a right block. Its *parts* are its children, tokens included.
 

@@ -40,7 +40,7 @@ def evaluate(
 def score_pair(
     index: int, gold: Tree, predicted: Tree | None, parameters: Parameters, bracketer: Bracketer
 ) -> ScoredSentence:
-    """Score one sentence. A missing prediction has no bracket, and every tag of it is wrong."""
+    """Score one sentence. A missing prediction has no brackets, and all its tags count as wrong."""
     kept = kept_tokens(gold, parameters)
     bits, bit = [0] * len(kept), 1
     for k, keep in enumerate(kept):

@@ -23,7 +23,7 @@ MISTAKES = (
 
 
 def number(value: float | None) -> str:
-    """A percentage as the reference prints it, a dash over nothing.
+    """A percentage as the reference prints it, or a dash for None.
 
     >>> number(94.5), number(None)
     ('94.50', '-')
@@ -72,7 +72,7 @@ def _bracket_rows(scores: Sequence[BracketScores]) -> list[list[str]]:
 
 
 def breakdown_table(by: str, groups: Sequence[GroupScores]) -> str:
-    """One line a group."""
+    """One line per group."""
     heads = [by, "sentences", "gold", "predicted", "matched", "recall", "precision", "F1"]
     rows = [
         [
@@ -123,5 +123,5 @@ def comparison_rows(tests: Sequence[Comparison]) -> list[list[str]]:
 
 
 def p_value(p: float) -> str:
-    """Four decimals, or a bound."""
+    """Four decimals, or an upper bound."""
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"

@@ -33,7 +33,7 @@ class ResultsPage:
         self.parts.extend(paragraphs)
 
     def table(self, table: Table | None, shown: Table | None = None) -> None:
-        """Add a table to the page, the LaTeX file and as a CSV file; `shown` is what the page has of it."""
+        """Add a table to the page and to the LaTeX file, and write it as CSV; the page has `shown` if that is given."""
         if table is not None:
             self.tables.append(table)
             self.parts.append(markdown(shown or table))
@@ -61,7 +61,7 @@ def write_report(path: Path, treebanks: Sequence[Figures], notes: str | None = N
     names = ", ".join(figures["treebank"] for figures in treebanks)
     report.text(
         "# Results",
-        f"Trained and parsed with discoparse {__version__} on {names}. Every figure and picture of this page, but for "
+        f"Trained and parsed with discoparse {__version__} on {names}. Every figure and picture on this page, except "
         "those of the paper and of other parsers, is made by the commands [at its end](#to-run-it-again); the folder "
         f"`{report.folder.name}` has the pictures, the tables as CSV with unrounded figures, and all of them for LaTeX "
         "(`tables.tex`).",

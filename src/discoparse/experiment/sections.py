@@ -17,7 +17,7 @@ _BREAKDOWNS = {"gap-degree": "gap degree", "constituent-length": "length of the 
 
 
 def system_name(recipe: str | None, oracle: str) -> str:
-    """How a group of runs is called in plots and column heads.
+    """The name of a group of runs in plots and column heads.
 
     >>> system_name("fast", "dynamic")
     'fast, dynamic'
