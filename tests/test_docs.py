@@ -125,10 +125,12 @@ def complaint(arguments: list[str]) -> str | None:
     command: click.Command = cli
     context = click.Context(cli)
     while isinstance(command, click.Group) and arguments and not arguments[0].startswith("-"):
-        name, *arguments = arguments
-        found = command.get_command(context, name)
+        found = command.get_command(context, arguments[0])
         if found is None:
-            return f"no command {name}"
+            if any(isinstance(parameter, click.Argument) for parameter in command.params):
+                break  # as in `models nl`, beside `models package`
+            return f"no command {arguments[0]}"
+        arguments = arguments[1:]
         command, context = found, click.Context(found, parent=context)
     try:
         values, _, _ = command.make_parser(context).parse_args(list(arguments))

@@ -21,7 +21,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _FALLBACK = (100, 24)  # columns and lines where there is no terminal
 
 
-class PictureKind(click.Choice):
+class PictureKind(click.Choice):  # type: ignore[type-arg]  # generic in recent versions of click only
     """A kind of picture, or another name for one; `more` are further formats of a command."""
 
     def __init__(self, more: tuple[str, ...] = ()) -> None:
@@ -31,7 +31,7 @@ class PictureKind(click.Choice):
         return super().convert(ALIASES.get(value, value), param, ctx)
 
 
-class Labels(click.ParamType):
+class Labels(click.ParamType):  # type: ignore[type-arg]
     """Labels of nodes, separated by commas."""
 
     name = "labels"

@@ -15,7 +15,8 @@ import click
 from tqdm import tqdm
 
 from discoparse.cli.options import device_option, require_folder, tell, tell_namesake
-from discoparse.drawing.pages import EXTENSIONS, Options, write_files
+from discoparse.drawing.options import EXTENSIONS, Options
+from discoparse.drawing.pages import write_files
 from discoparse.errors import UsageError
 from discoparse.files.streams import STANDARD, open_for_writing
 from discoparse.parser.choice import ModelChoice, look_ahead

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from discoparse.drawing.pages import Options, draw_pages
+from discoparse.drawing.options import Options
+from discoparse.drawing.pages import draw_pages
 from discoparse.parser.passages import Notice
 from discoparse.tree import Tree
 from discoparse.treebank import WRITABLE, Report, format_trees, jsontrees
