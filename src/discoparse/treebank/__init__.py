@@ -23,9 +23,19 @@ from discoparse.treebank.formats import (
     guess_format,
     output_format,
 )
+from discoparse.treebank.recognition import looks_like_treebank
 from discoparse.treebank.report import ON_ERROR, Reading, Report, damage_reported
 
-__all__ = ["FORMATS", "ON_ERROR", "WRITABLE", "Report", "format_trees", "read_trees", "write_trees"]
+__all__ = [
+    "FORMATS",
+    "ON_ERROR",
+    "WRITABLE",
+    "Report",
+    "format_trees",
+    "looks_like_treebank",
+    "read_trees",
+    "write_trees",
+]
 
 
 def read_trees(
