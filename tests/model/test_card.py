@@ -14,7 +14,7 @@ from command_line import run_main
 from tiny_models import SIZES, tiny_model, toy_treebank
 
 from discoparse.evaluation import evaluate
-from discoparse.files.sealed import read_sealed, to_json, write_sealed
+from discoparse.files.sealed import encode_json, read_sealed, write_sealed
 from discoparse.model.facts import read_facts
 from discoparse.model.info import FILES, ModelInfo, model_directory, read_info
 from discoparse.model.model import replace_info
@@ -197,7 +197,7 @@ def test_models_from_before_the_fuller_card_still_work(tmp_path):
     for name in ("data", "notes", "training"):
         del config[name]
     metrics = {"dev": {"f1": 50.0}, "news": {"f1": 40.0, "disc_f1": 30.0, "pos": 90.0}}
-    write_sealed(tmp_path / "m", {**files, "config.json": to_json(config), "metrics.json": to_json(metrics)})
+    write_sealed(tmp_path / "m", {**files, "config.json": encode_json(config), "metrics.json": encode_json(metrics)})
     assert load_parser(tmp_path / "m").parse_tokens([["dogs"]])
     assert read_info(tmp_path / "m").dev_sets == metrics
     replace_info(tmp_path / "m", read_info(tmp_path / "m"))

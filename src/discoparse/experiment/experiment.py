@@ -14,7 +14,7 @@ from discoparse.experiment.report import write_report
 from discoparse.experiment.runs import Job, recipe_of, train_all
 from discoparse.experiment.speed import measure_speed, measured_speeds
 from discoparse.files.atomic import replace_file
-from discoparse.files.sealed import to_json
+from discoparse.files.sealed import encode_json
 from discoparse.training.recipe import ORACLES
 
 RESULTS, REPORT = "results.json", "report.md"
@@ -89,7 +89,7 @@ def _figures(treebank: Treebank, folder: Path, measure_rates: bool, progress: Pr
     if measure_rates:
         measure_speed(treebank, runs, folder, progress)
     figures = {**measure(treebank, runs, progress), "speed": measured_speeds(folder)}
-    replace_file(folder / RESULTS, to_json(figures, indent=None))
+    replace_file(folder / RESULTS, encode_json(figures, indent=None))
     return figures
 
 

@@ -13,7 +13,7 @@ from discoparse.experiment.figures import pictures
 from discoparse.experiment.published import published_tables
 from discoparse.experiment.tables import Table, as_csv, latex, markdown
 from discoparse.files.atomic import replace_file
-from discoparse.files.sealed import to_json
+from discoparse.files.sealed import encode_json
 from discoparse.training.recipe import ORACLES, RECIPES
 
 Figures = dict[str, Any]
@@ -112,7 +112,9 @@ def _recipe_of_the_report(treebanks: Sequence[Figures]) -> list[str]:
         for kind in kinds:
             runs = [run for run in figures["runs"] if (run["recipe"], run["limit_minutes"]) == kind]
             commands[_command(figures["treebank"], runs)] = None
-    made = {str(to_json(r["environment"], indent=None), "utf-8").strip(): None for f in treebanks for r in f["runs"]}
+    made = {
+        str(encode_json(r["environment"], indent=None), "utf-8").strip(): None for f in treebanks for r in f["runs"]
+    }
     names = " ".join(figures["treebank"] for figures in treebanks)
     return [
         "Give the directories of the treebanks for their names. Finished runs are kept, so the last command only "

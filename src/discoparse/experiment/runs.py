@@ -25,7 +25,7 @@ from discoparse.errors import DiscoparseError, UsageError
 from discoparse.experiment.plan import METRICS, FinishedRun, Progress, Run, Treebank, finished, prediction_path
 from discoparse.files.atomic import existing_directory, replace_file
 from discoparse.files.environment import environment
-from discoparse.files.sealed import to_json
+from discoparse.files.sealed import encode_json
 from discoparse.files.termination import termination_as_exit
 from discoparse.system.derivation_lengths import memory_sizes
 from discoparse.training.recipe import RECIPES, Recipe
@@ -221,7 +221,7 @@ def train_run(job: Job) -> dict[str, Any] | None:
         "curve": [{name: r[name] for name in _CURVE} for r in records if r["type"] == "evaluation"],
         "environment": environment(job.device),
     }
-    replace_file(job.directory / METRICS, to_json(metrics))
+    replace_file(job.directory / METRICS, encode_json(metrics))
     shutil.rmtree(job.directory / LATEST, ignore_errors=True)  # only needed to go on
     return metrics
 

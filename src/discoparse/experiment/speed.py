@@ -10,7 +10,7 @@ from typing import Any
 from discoparse.experiment.plan import FinishedRun, Treebank
 from discoparse.files.atomic import replace_file
 from discoparse.files.environment import environment
-from discoparse.files.sealed import to_json
+from discoparse.files.sealed import encode_json
 from discoparse.model.info import MODEL
 
 _MOST_SENTENCES = {"cpu": 1000, "cuda": 20_000}  # evenly chosen from larger sets
@@ -39,7 +39,7 @@ def measure_speed(
         with using_threads(1):
             figures = measure_parsing(load_parser(model.directory, device), sentences, _REPEATS)
         about = {"device": device, "threads": 1, "run": model.run.name, "environment": environment(device)}
-        replace_file(path, to_json({**about, **figures}))
+        replace_file(path, encode_json({**about, **figures}))
 
 
 def speed_path(folder: Path, device: str) -> Path:

@@ -1,4 +1,4 @@
-"""Directories of files sealed with checksums: nothing of a damaged one is ever used.
+"""Directories of files sealed with checksums: a damaged one is never used, not even in part.
 
 `SHA256SUMS` has the form that `sha256sum --check` reads. Reading returns the very bytes that were checked.
 """
@@ -28,9 +28,9 @@ def write_sealed(path: Path, files: Mapping[str, bytes]) -> None:
 
 
 def read_sealed(path: Path, names: Sequence[str], what: str) -> dict[str, bytes]:
-    """The files of a directory, if they are what was written; `what` it is, for messages ("model").
+    """The files of a directory, if they are what was written; `what` names it in messages ("model").
 
-    Other files may lie beside them: they are neither read nor checked.
+    Other files in the directory are neither read nor checked.
     """
     sealed = Sealed(path, names, what)
     return {name: sealed.read(name) for name in names}
@@ -86,15 +86,15 @@ class Sealed:
         )
 
 
-def to_json(data: Any, indent: int | None = 2) -> bytes:
-    """JSON as UTF-8, an entry a line unless `indent` is None; lone surrogates of damaged treebanks survive."""
+def encode_json(data: Any, indent: int | None = 2) -> bytes:
+    """JSON as UTF-8, one entry a line unless `indent` is None; lone surrogates of damaged treebanks survive."""
     separators = (",", ":") if indent is None else None
     text = json.dumps(data, ensure_ascii=False, indent=indent, separators=separators)
     return (text + "\n").encode("utf-8", "surrogatepass")
 
 
-def from_json(content: bytes) -> Any:
-    """What `to_json` wrote."""
+def decode_json(content: bytes) -> Any:
+    """The inverse of `encode_json`."""
     return json.loads(content.decode("utf-8", "surrogatepass"))
 
 

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from discoparse import __version__
 from discoparse.errors import DiscoparseError
-from discoparse.files.sealed import to_json, write_sealed
+from discoparse.files.sealed import encode_json, write_sealed
 from discoparse.model import checks
 from discoparse.model.card import model_card
 from discoparse.model.contents import presentable
@@ -57,7 +57,7 @@ def save_model(
         raise DiscoparseError(f"{path}: a model with this vocabulary could not be loaded ({error})") from None
     files = {
         **info_files(info, dataclasses.asdict(config), FORMAT_VERSION),
-        VOCABULARY: to_json(names, indent=0),
+        VOCABULARY: encode_json(names, indent=0),
         PARAMETERS: save({name: tensor.contiguous() for name, tensor in pack(parameters).items()}),
     }
     write_sealed(Path(path), files)
@@ -77,8 +77,8 @@ def info_files(info: ModelInfo, network: Mapping[str, Any], version: int) -> dic
     info = ModelInfo(**presentable({**info.to_json(), "metrics": info.metrics}))
     about = {"format": FORMAT, "format_version": version, **info.to_json()}
     return {
-        CONFIG: to_json({**about, "network": network}),
-        METRICS: to_json(info.metrics),
+        CONFIG: encode_json({**about, "network": network}),
+        METRICS: encode_json(info.metrics),
         CARD: model_card(info).encode(),
     }
 

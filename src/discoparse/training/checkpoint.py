@@ -14,7 +14,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from discoparse.errors import DiscoparseError
-from discoparse.files.sealed import from_json, read_sealed, to_json, write_sealed
+from discoparse.files.sealed import decode_json, encode_json, read_sealed, write_sealed
 from discoparse.training.decision_store import Rows
 from discoparse.training.loop import Trainer
 
@@ -33,7 +33,7 @@ def save_checkpoint(path: Path, trainer: Trainer, facts: dict[str, Any]) -> None
     }
     tensors = {**trainer.optimisation.tensors(), **_random_states(trainer.device), **_explored_tensors(trainer)}
     content = save({name: tensor.cpu().contiguous() for name, tensor in tensors.items()})
-    write_sealed(path, {"state.json": to_json(numbers), "state.safetensors": content})
+    write_sealed(path, {"state.json": encode_json(numbers), "state.safetensors": content})
 
 
 class Checkpoint:
@@ -42,7 +42,7 @@ class Checkpoint:
     def __init__(self, path: Path) -> None:
         self.path = path
         files = read_sealed(path, _FILES, "training state")
-        self.numbers: dict[str, Any] = from_json(files["state.json"])
+        self.numbers: dict[str, Any] = decode_json(files["state.json"])
         if self.numbers.get("state_version") != STATE_VERSION:
             raise DiscoparseError(
                 f"{path}: the training state was saved by another version of discoparse; go on with that version"
