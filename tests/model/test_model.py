@@ -252,14 +252,6 @@ def test_reading_about_a_model_does_not_load_pytorch(model):
     assert done.stdout.strip() == "False"
 
 
-def test_a_half_written_directory_is_cleared_away(tmp_path):
-    """What an earlier interruption left behind does not end up in the model."""
-    (tmp_path / "m.unfinished").mkdir()
-    (tmp_path / "m.unfinished" / "stray").write_text("x")
-    replace_directory(tmp_path / "m", {"a": b"1"})
-    assert [path.name for path in (tmp_path / "m").iterdir()] == ["a"]
-
-
 def test_what_else_lies_in_the_directory_stays_there(tmp_path):
     """Notes that somebody put beside a model survive when the model is replaced; its own files do not."""
     replace_directory(tmp_path / "m", {"a": b"1"})

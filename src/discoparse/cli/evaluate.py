@@ -23,7 +23,7 @@ from discoparse.evaluation import (
     standard_parameters,
 )
 from discoparse.evaluation.significance import SAMPLES, SEED
-from discoparse.files.streams import open_for_writing
+from discoparse.files.streams import open_for_writing, printable
 from discoparse.treebank import FORMATS
 
 
@@ -99,8 +99,8 @@ def command(
     else:
         click.echo(_to_text(result, by or [], errors, tests))
     if html:
-        names = (predicted, compare) if compare else (predicted,)
-        page = html_report(result, gold, names, other, tests, worst=worst)
+        names = tuple(printable(name) for name in (predicted, compare) if name)
+        page = html_report(result, printable(gold), names, other, tests, worst=worst)
         with open_for_writing(html) as stream:
             stream.write(page)
 

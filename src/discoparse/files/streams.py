@@ -9,14 +9,15 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
 from discoparse.errors import UsageError
+from discoparse.files.atomic import PathLike, replacing
 
 STANDARD = "-"  # standard input or output
-PathLike = str | os.PathLike[str]
+_DESCRIPTORS = ("/dev/std", "/dev/fd/", "/proc/")  # open files by other names, which cannot be replaced
 _DECLARED = re.compile(rb"<\?xml[^>]*?\bencoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 
 
@@ -27,8 +28,22 @@ def path_list(paths: PathLike | Iterable[PathLike]) -> list[str]:
     return [os.fspath(path) for path in paths]
 
 
+def printable(path: PathLike) -> str:
+    """A path as it can be printed and written to files: bytes of a name that are not UTF-8 become `\\xe9`.
+
+    >>> printable("caf\\udce9.export") == r"caf\\xe9.export", printable("café.export")
+    (True, 'café.export')
+    """
+    name = os.fspath(path)
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return os.fsencode(name).decode("utf-8", "backslashreplace")
+    return name
+
+
 def folder_files(folder: str, wanted: Callable[[str], bool]) -> list[str]:
-    """The wanted files under a folder in the order of their names; hidden ones are passed over."""
+    """The wanted files under a folder in the order of their names; hidden ones are skipped."""
     found: list[str] = []
     for parent, folders, names in os.walk(folder):
         folders[:] = in_order(name for name in folders if not name.startswith("."))
@@ -111,32 +126,20 @@ def _guessed_encoding(start: bytes, xml: bool) -> str:
 
 
 @contextmanager
-def open_for_writing(path: str, encoding: str = "utf-8") -> Iterator[TextIO]:
+def open_for_writing(path: PathLike, encoding: str = "utf-8") -> Iterator[TextIO]:
     """A text file that appears only when it is complete; `.gz` is compressed, `-` is standard output."""
-    if path == STANDARD:
+    name = os.fspath(path)
+    if name == STANDARD:
         yield sys.stdout
         sys.stdout.flush()
-        return
-    if path.startswith("/dev/") or (os.path.exists(path) and not os.path.isfile(path)):
-        # A pipe or a device, perhaps /dev/stdout: nothing to replace.
-        with open(path, "w", encoding=encoding, newline="\n") as stream:
+    elif name.startswith(_DESCRIPTORS) or (os.path.exists(name) and not os.path.isfile(name)):
+        with open(name, "w", encoding=encoding, newline="\n") as stream:  # a pipe or a device: nothing to replace
             yield stream
-        return
-    path = os.path.realpath(path)  # of a link, the file that it names is replaced
-    unfinished = f"{path}.unfinished"
-    try:
-        if path.endswith(".gz"):
-            with (
-                open(unfinished, "wb") as raw,
-                gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed,
-                io.TextIOWrapper(cast(BinaryIO, packed), encoding=encoding, newline="\n") as stream,
-            ):
-                yield stream
-        else:
-            with open(unfinished, "w", encoding=encoding, newline="\n") as stream:
-                yield stream
-        os.replace(unfinished, path)
-    except BaseException:
-        if os.path.exists(unfinished):
-            os.remove(unfinished)
-        raise
+    else:
+        with replacing(name, sync=False) as raw, ExitStack() as layers:
+            packed = raw
+            if name.endswith(".gz"):
+                packed = cast(BinaryIO, layers.enter_context(gzip.GzipFile("", "wb", 6, raw, mtime=0)))
+            text = io.TextIOWrapper(packed, encoding=encoding, newline="\n")
+            layers.callback(text.detach)  # flushes; `replacing` closes the file
+            yield text

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from discoparse.errors import Problem, TreebankWarning, UsageError
-from discoparse.files.streams import STANDARD, PathLike, decoded, open_bytes, open_for_writing, path_list
+from discoparse.files.streams import STANDARD, PathLike, decoded, open_bytes, open_for_writing, path_list, printable
 from discoparse.tree import Tree
 from discoparse.treebank.formats import (
     FORMATS,
@@ -127,7 +127,7 @@ def format_trees(trees: Iterable[Tree], format: str, report: Report, **options: 
 
 
 def _shown(path: str) -> str:
-    return "<standard input>" if path == STANDARD else path
+    return "<standard input>" if path == STANDARD else printable(path)
 
 
 def _warn_of_problem(problem: Problem) -> None:

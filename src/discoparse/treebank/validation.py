@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from discoparse.errors import Problem
+from discoparse.files.streams import printable
 from discoparse.treebank import Report, read_trees
 
 
@@ -62,7 +63,7 @@ def validate(
             for _ in trees:
                 result.trees += 1
         except OSError as error:
-            add(Problem(f"the file cannot be read ({error.strerror or error})", path))
+            add(Problem(f"the file cannot be read ({error.strerror or error})", printable(path)))
     result.empty = report.empty
     report.skipped = report.empty = 0  # told by the problems themselves
     result.notes = report.messages()

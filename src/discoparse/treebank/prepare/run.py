@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
 
 from discoparse.errors import DiscoparseError, UsageError
+from discoparse.files.atomic import replacing_together
 from discoparse.treebank import Report, write_trees
 from discoparse.treebank.prepare.reader import Reader
 from discoparse.treebank.prepare.recipes import RECIPES
@@ -34,23 +34,12 @@ def prepare(
         raise UsageError(f"{source} does not exist")
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise UsageError(f"{folder} is a file: name a folder for the sets")
-    created = not os.path.exists(folder)
-    os.makedirs(folder, exist_ok=True)
-    try:
-        with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=folder) as unfinished:
-            counts = dict.fromkeys(SPLITS, 0)
-            for split, trees in RECIPES[treebank].parts(source, reader or Reader()):
-                path = os.path.join(unfinished, file_name(split, format))
-                counts[split] = write_trees(trees, path, format, report=report)
-            if not force:
-                check_counts(treebank, counts)
-            for split in SPLITS:
-                name = file_name(split, format)
-                os.replace(os.path.join(unfinished, name), os.path.join(folder, name))
-    except BaseException:
-        if created:
-            os.rmdir(folder)
-        raise
+    counts = dict.fromkeys(SPLITS, 0)
+    with replacing_together(folder) as unfinished:
+        for split, trees in RECIPES[treebank].parts(source, reader or Reader()):
+            counts[split] = write_trees(trees, unfinished / file_name(split, format), format, report=report)
+        if not force:
+            check_counts(treebank, counts)
     return counts
 
 
