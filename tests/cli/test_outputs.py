@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 from command_line import run_main
+from tiny_models import SIZES, toy_treebank
 
-from discoparse.treebank import read_trees
+from discoparse.model.info import read_info
+from discoparse.treebank import read_trees, write_trees
 
 LINE = "(ROOT (S (VP (PWS 0=Was) (VVINF 3=tun)) (VAFIN 1=wird) (PPER 2=er)) ($. 4=?))\n"
 ALPINO = (
@@ -113,3 +115,19 @@ def test_a_report_about_files_whose_names_are_not_utf_8(odd: Path) -> None:
     gold.write_text(LINE)
     assert run_main("evaluate", str(gold), str(gold), "--html", str(page))[0] == 0
     assert r"caf\xe9.discbracket" in page.read_text(encoding="utf-8")
+
+
+def test_training_into_a_folder_whose_name_is_not_utf_8(odd: Path) -> None:
+    """The model is named after the folder, and its card says on what it was trained."""
+    treebank, output = odd / os.fsdecode(ODD + b".discbracket"), odd / os.fsdecode(ODD)
+    write_trees(toy_treebank(4, 1), treebank)
+    options = [f"--set={name}={value}" for name, value in SIZES.items()]
+    options += ["--epochs=1", "--threads=1", "--device=cpu", "--quiet"]
+    files = ["--train", str(treebank), "--dev", str(treebank), "--output", str(output)]
+    assert run_main("train", *files, *options)[0] == 0
+    info = read_info(output)
+    assert info.name == r"caf\xe9"
+    assert r"caf\xe9.discbracket" in str(info.training["command"]).replace("\\\\", "\\")
+    status, card, _ = run_main("models", str(output))
+    assert status == 0
+    assert "\udce9" not in card

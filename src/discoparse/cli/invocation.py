@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from discoparse.files.streams import printable
+
 
 def invocation(ctx: click.Context, paths: Mapping[str, int], without: Collection[str]) -> list[str]:
     """The command and each of its options, quoted for a shell.
@@ -26,8 +28,8 @@ def invocation(ctx: click.Context, paths: Mapping[str, int], without: Collection
             continue
         values = ctx.params[name] if parameter.multiple else [ctx.params[name]]
         if name in paths:
-            shown = (shlex.quote("/".join(Path(value).parts[-paths[name] :])) for value in values)
+            shown = (shlex.quote("/".join(Path(printable(value)).parts[-paths[name] :])) for value in values)
             command.append(f"{option} {' '.join(shown)}")
         else:
-            command += [f"{option} {shlex.quote(str(value))}" for value in values]
+            command += [f"{option} {shlex.quote(printable(str(value)))}" for value in values]
     return command

@@ -12,6 +12,7 @@ import click
 from discoparse.cli.invocation import invocation
 from discoparse.cli.options import ReadingOptions, device_option, reading_options, settings_option, tell
 from discoparse.errors import UsageError
+from discoparse.files.streams import printable
 from discoparse.model.facts import read_facts
 from discoparse.training.description import describe_training
 from discoparse.training.recipe import ORACLES, RECIPES, Recipe
@@ -131,7 +132,7 @@ def command(
             )
     stated = {"name": name, "language": language, "licence": licence}
     if name is None and (facts is None or "name" not in facts.identity):
-        stated["name"] = output.resolve().name
+        stated["name"] = printable(output.resolve().name)
     made = {"command": invocation(ctx, _PATHS, _NOT_REPEATED), "recipe": recipe_name, "seed": seed}
     info = describe_training(train_treebanks, facts, stated, made, chosen.type)
     outcome = train(

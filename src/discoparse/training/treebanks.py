@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discoparse.errors import DiscoparseError, UsageError
+from discoparse.files.streams import printable
 from discoparse.tree import Tree
 
 _PARTS = ("train", "dev", "test")  # names that tell nothing about a treebank: its folder does
@@ -47,7 +48,7 @@ def read_treebanks(paths: Sequence[str], read: Callable[[str], Iterable[Tree]]) 
         trees[path] = list(read(path))
         if not trees[path]:
             raise DiscoparseError(f"{path}: no trees in it, nothing to train on or to evaluate with")
-    return [NamedTreebank(set_name(path), path, trees[path]) for path in paths]
+    return [NamedTreebank(set_name(printable(path)), printable(path), trees[path]) for path in paths]
 
 
 def trees_by_name(treebanks: Sequence[NamedTreebank]) -> dict[str, list[Tree]]:
