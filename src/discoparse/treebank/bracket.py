@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import TextIO
 
 from discoparse.errors import Problem, TreebankError
 from discoparse.tree import ROOT, Node, Token, Tree
 from discoparse.treebank import capacity
+from discoparse.treebank.bracket_blocks import Blocks
 from discoparse.treebank.brackets import (
-    SPACE,
     BracketError,
     escape,
     format_brackets,
@@ -22,15 +23,12 @@ from discoparse.treebank.capacity import note_losses
 from discoparse.treebank.report import Defect, Reading, Report, bad_bytes
 
 ID = "ID"  # the node that holds the sentence id, and the attribute of the root that remembers there was one
-LONGEST = 1 << 20  # characters after which a tree that does not close is given up
-_EMPTY_OUTER = re.compile(r"\([ \t]*(\(|$)")  # at the start of a line: a new tree, whatever came before
-_OPENING = re.compile(r"\([^ \t\r\n()]*")
 _NO_LEMMA = re.compile(r"0$|\*([A-Za-z]*\*)?(-\d+)?$|[{<]")  # empty elements, codes and markup
 
 
-def read(stream: Iterable[str], reading: Reading, lemmas: bool = False) -> Iterator[Tree]:
+def read(stream: TextIO, reading: Reading, lemmas: bool = False) -> Iterator[Tree]:
     """The trees of a file, over one or many lines; with `lemmas`, leaves are `word-lemma`."""
-    for line, text in _Blocks(stream, reading):
+    for line, text in Blocks(stream, reading):
         found = pieces(text)
         damaged = bad_bytes(text, line)  # once: all trees of a file may stand on one line
         while True:
@@ -103,87 +101,6 @@ def split_lemma(leaf: str) -> tuple[str, str | None]:
         return leaf[:-2], "-"
     word, _, lemma = leaf.rpartition("-")
     return (word, lemma) if word and lemma else (leaf, None)
-
-
-class _Blocks:
-    """The line and text of whole trees: lines until the brackets close, headers and comments passed over.
-
-    A tree that does not close ends where the next one must begin: at a line that opens with an empty outer
-    bracket. Where none is in sight, the lines read so far are cut at lines that open with a bracket, and
-    the pieces whose brackets close are trees, unless such lines may as well be inner ones of the tree that
-    is broken.
-    """
-
-    def __init__(self, stream: Iterable[str], reading: Reading) -> None:
-        self.stream, self.reading = stream, reading
-        self.inner_lines_open = False  # some sound tree has inner lines that begin with a bracket
-        self.closed = 0  # sound trees so far
-        self.clear()
-
-    def clear(self) -> None:
-        """Begin the next tree."""
-        self.lines: list[str] = []
-        self.start, self.depth, self.size = 0, 0, 0
-
-    def __iter__(self) -> Iterator[tuple[int, str]]:
-        comment = False  # inside /* … */ or /~* … *~/ of CorpusSearch
-        for number, line in enumerate(self.stream, 1):
-            if self.depth > 0 and (self.size > LONGEST or _EMPTY_OUTER.match(line)):
-                yield from self.salvaged()
-            if self.depth == 0:
-                comment, passed_over = _is_comment(line, comment)
-                if passed_over:
-                    if line.strip(SPACE):
-                        self.reading.not_read("bracket", "lines of comment")
-                    continue
-                self.start = number
-            self.lines.append(line)
-            self.size += len(line)
-            self.depth += line.count("(") - line.count(")")
-            if self.depth <= 0:
-                self.closed += 1
-                self.inner_lines_open |= any(line.startswith("(") for line in self.lines[1:])
-                yield self.start, "".join(self.lines)
-                self.clear()
-        if self.depth > 0:
-            yield from self.salvaged(" (the file may be cut off)")
-
-    def salvaged(self, hint: str = "") -> Iterator[tuple[int, str]]:
-        """Give up the tree that does not close; the trees that are found in its lines."""
-        lack = "1 closing bracket" if self.depth == 1 else f"{self.depth} closing brackets"
-        self.reading.sentence(None, self.start)
-        self.reading.skip(f"the tree that begins here lacks {lack}{hint}", self.start)
-        pieces = self.cut()
-        first = _OPENING.match(self.lines[0])
-        self.clear()
-        for start, lines in pieces[1:]:
-            text = "".join(lines)
-            opening = _OPENING.match(text)
-            alike = first is not None and opening is not None and first.group() == opening.group()
-            if text.count("(") != text.count(")"):
-                self.reading.sentence(None, start)
-                self.reading.skip("the brackets of the tree that begins here do not close", start)
-            elif alike or (self.closed and not self.inner_lines_open):
-                yield start, text
-
-    def cut(self) -> list[tuple[int, list[str]]]:
-        """The lines read so far, cut before each that opens with a bracket."""
-        pieces: list[tuple[int, list[str]]] = [(self.start, [])]
-        for offset, line in enumerate(self.lines):
-            if offset and line.startswith("("):
-                pieces.append((self.start + offset, []))
-            pieces[-1][1].append(line)
-        return pieces
-
-
-def _is_comment(line: str, inside: bool) -> tuple[bool, bool]:
-    """Whether a comment is open after this line between trees, and whether the line is to be passed over."""
-    text = line.strip(SPACE)
-    if inside:
-        return not text.endswith("*/") and not text.endswith("*~/"), True
-    if text.startswith(("/*", "/~*")):
-        return not text.endswith(("*/", "*~/")), True
-    return False, not text or text.startswith("*x*")
 
 
 def write(trees: Iterable[Tree], report: Report, lemmas: bool = False, ids: bool = False) -> Iterator[str]:

@@ -1,19 +1,21 @@
-"""disco-dop's bracket format: one tree a line, leaves are `index=word`, comments may follow a TAB."""
+"""disco-dop's bracket format: one tree per line, leaves are `index=word`, comments may follow a TAB."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TextIO
 
 from discoparse.tree import Node, Token, Tree
 from discoparse.treebank.brackets import SPACE, escape, format_brackets, note_changes, parse_brackets, pieces, unescape
 from discoparse.treebank.capacity import note_losses
+from discoparse.treebank.lines import TOO_LONG, numbered_lines
 from discoparse.treebank.report import Defect, Reading, Report, bad_bytes
 
 HOLDS = frozenset({"comments"})
 
 
 def parse_tree(line: str) -> Tree:
-    """Read one line; raises ValueError when it is no tree.
+    """Read one line; raises ValueError if it is not a tree.
 
     >>> parse_tree("(S (VP (VB 0=is) (JJ 2==)) (NN 1=#LRB#))\\ta comment").words
     ['is', '(', '=']
@@ -63,9 +65,13 @@ def _one_line(comment: str) -> str:
     return comment.translate({ord(c): " " for c in "\t\r\n"})
 
 
-def read(stream: Iterable[str], reading: Reading) -> Iterator[Tree]:
-    """The trees of a file; blank lines are passed over."""
-    for number, line in enumerate(stream, 1):
+def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
+    """The trees of a file; blank lines are skipped."""
+    for number, line in numbered_lines(stream):
+        if line is None:
+            reading.sentence(None, number)
+            reading.skip(TOO_LONG, number)
+            continue
         if not line.strip(SPACE):
             continue
         reading.sentence(None, number)
@@ -81,7 +87,7 @@ def read(stream: Iterable[str], reading: Reading) -> Iterator[Tree]:
 
 
 def write(trees: Iterable[Tree], report: Report) -> Iterator[str]:
-    """One line a tree."""
+    """One line per tree."""
     for tree in trees:
         note_losses(tree, "discbracket", HOLDS, report)
         for token in tree.tokens:
