@@ -159,9 +159,9 @@ def test_wrong_use_is_explained(arguments: list[str], status: int, message: str)
 def test_brackets_leave_out_discontinuous_trees_if_asked(tmp_path):
     """With --on-error skip, as `parse --to bracket` does; otherwise the first one ends the run."""
     source, target = tmp_path / "in.discbracket", tmp_path / "out.mrg"
-    source.write_text(DISCONTINUOUS + "(S (A 0=a))\n")
+    source.write_text(DISCONTINUOUS + "(S (A 0=a))\n(ROOT (ID 0=b))\n")
     assert run(source, target).exit_code == 1
     result = run(source, target, "--on-error", "skip", "--to", "bracket")
     assert result.exit_code == 0
-    assert "discontinuous trees" in result.output
+    assert "bracket cannot hold: discontinuous trees (1), trees with a word tagged ID under ROOT" in result.output
     assert target.read_text() == "(S (A a))\n"

@@ -271,6 +271,15 @@ def test_id_is_a_word_elsewhere(tmp_path: Path) -> None:
     assert (tree.tags, tree.id) == (["X", "ID"], None)
 
 
+@pytest.mark.parametrize("line", ["(ROOT (ID 0=x))", "(ROOT (ID 0=x) (NP (N 1=y)))", "(ROOT (NP (N 0=y)) (ID 1=x))"])
+def test_words_that_would_be_read_as_ids_are_refused(line: str) -> None:
+    """Rather than to lose a word, or the whole sentence, when the file is read."""
+    with pytest.raises(TreebankError, match="sentence 1: bracket cannot hold trees with a word tagged ID under ROOT"):
+        list(format_trees([parse_tree(line)], "bracket", Report()))
+    inner = parse_tree(line.replace("ROOT", "S"))
+    assert "".join(format_trees([inner], "bracket", Report())).startswith("(S ")
+
+
 def test_bracket_that_does_not_close(tmp_path: Path) -> None:
     """The damage ends at the next tree that must begin, with or without an empty outer bracket."""
     for opening, closing in (("( ", ")"), ("", "")):

@@ -133,7 +133,7 @@ def test_losses_are_told_once_by_name() -> None:
 def test_discontinuous_tree_is_refused_by_bracket() -> None:
     """The error names the sentence and the way out, and leaves no file behind."""
     path = Path(FOLDER.name) / "refused.mrg"
-    with pytest.raises(TreebankError, match=r"sentence s1: the tree is discontinuous.*--traces write"):
+    with pytest.raises(TreebankError, match=r"sentence s1: bracket cannot hold discontinuous trees.*--traces write"):
         write_trees([rich_example()], path)
     assert not list(Path(FOLDER.name).glob("refused*"))
 

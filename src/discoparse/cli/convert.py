@@ -21,7 +21,7 @@ from discoparse.errors import UsageError
 from discoparse.files.streams import STANDARD
 from discoparse.transform.pipeline import FUNCTIONS, PUNCT, TRACES, Outcome, Transforms, transform_trees
 from discoparse.tree import Tree
-from discoparse.treebank import Report
+from discoparse.treebank import Report, bracket
 from discoparse.treebank.formats import output_format
 
 
@@ -87,7 +87,7 @@ def command(
     outcome = Outcome()
     trees = transform_trees(with_progress(reading.trees(inputs)), transforms, outcome)
     if reading.on_error == "skip" and (writing.format or output_format(output).name) == "bracket":
-        trees = _continuous(trees, writing.report)
+        trees = _that_fit_brackets(trees, writing.report)
     written = writing.write(trees, output)
     reading.report.empty += outcome.emptied
     tell_warnings(outcome.warnings)
@@ -95,10 +95,11 @@ def command(
         tell(f"{written} {'tree' if written == 1 else 'trees'} written to {output}")
 
 
-def _continuous(trees: Iterable[Tree], report: Report) -> Iterator[Tree]:
+def _that_fit_brackets(trees: Iterable[Tree], report: Report) -> Iterator[Tree]:
     """The trees that brackets can hold; the others are counted."""
     for tree in trees:
-        if tree.is_discontinuous:
-            report.not_written("bracket", "discontinuous trees")
-        else:
+        kind = bracket.obstacle(tree)
+        if kind is None:
             yield tree
+        else:
+            report.not_written("bracket", kind)

@@ -8,7 +8,7 @@ from discoparse.drawing.options import Options
 from discoparse.drawing.pages import draw_pages
 from discoparse.parser.passages import Notice
 from discoparse.tree import Tree
-from discoparse.treebank import WRITABLE, Report, format_trees, jsontrees
+from discoparse.treebank import WRITABLE, Report, bracket, format_trees, jsontrees
 
 PICTURES = {"tree": "tree", "svg": "svg", "tikz": "tikz"}  # their names here, and as drawings
 OUTPUTS = (*PICTURES, *WRITABLE)
@@ -40,23 +40,22 @@ def output_pieces(results: Results, format: str, options: Options, report: Repor
     elif format == "json":
         yield from jsontrees.write(results, report, array=True)
     elif format in _NO_TREE:
-        for tree in _only_continuous(results, report, refuse) if format == "bracket" else results:
+        for tree in _that_fit_brackets(results, report, refuse) if format == "bracket" else results:
             yield from [_NO_TREE[format]] if tree is None else format_trees([tree], format, report)
     else:
         yield from format_trees((tree for tree in results if tree is not None), format, report)
 
 
-def _only_continuous(results: Results, report: Report, refuse: Notice) -> Iterator[Tree | None]:
-    """None instead of discontinuous trees."""
-    told = False
+def _that_fit_brackets(results: Results, report: Report, refuse: Notice) -> Iterator[Tree | None]:
+    """None instead of trees that brackets cannot hold."""
+    told: set[str] = set()
     for number, tree in enumerate(results, 1):
-        if tree is None or not tree.is_discontinuous:
+        kind = None if tree is None else bracket.obstacle(tree)
+        if kind is None:
             yield tree
             continue
-        if not told:
-            refuse(
-                f"tree {number} is discontinuous: bracket cannot hold it and its like, an empty line stands for each"
-            )
-            told = True
-        report.not_written("bracket", "discontinuous trees")
+        if kind not in told:
+            refuse(f"tree {number}: bracket cannot hold {kind}; an empty line is written for each")
+            told.add(kind)
+        report.not_written("bracket", kind)
         yield None

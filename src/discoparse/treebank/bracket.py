@@ -22,6 +22,7 @@ from discoparse.treebank.brackets import (
 from discoparse.treebank.capacity import note_losses
 from discoparse.treebank.report import Defect, Reading, Report, bad_bytes
 
+DISCONTINUOUS = "discontinuous trees"
 ID = "ID"  # the node that holds the sentence id, and the attribute of the root that remembers there was one
 _NO_LEMMA = re.compile(r"0$|\*([A-Za-z]*\*)?(-\d+)?$|[{<]")  # empty elements, codes and markup
 
@@ -108,7 +109,11 @@ def write(trees: Iterable[Tree], report: Report, lemmas: bool = False, ids: bool
     for number, tree in enumerate(trees, 1):
         virtual = tree.root.label == ROOT
         has_id = tree.id is not None and virtual and (ids or ID in tree.root.features)
-        _refuse_discontinuous(tree, number)
+        kind = obstacle(tree)
+        if kind is not None:
+            message = f"bracket cannot hold {kind}: choose discbracket, export, tigerxml or json"
+            remedy = ", or turn gaps into traces with --traces write" if kind == DISCONTINUOUS else ""
+            raise TreebankError(Problem(message + remedy, "<output>", None, tree.id or str(number)))
         holds = {capacity.LEMMAS} if lemmas else set()
         if has_id:
             holds.add(capacity.IDS)
@@ -119,7 +124,8 @@ def write(trees: Iterable[Tree], report: Report, lemmas: bool = False, ids: bool
         yield text + "\n"
 
 
-def _refuse_discontinuous(tree: Tree, number: int) -> None:
+def obstacle(tree: Tree) -> str | None:
+    """What kind of tree this is, if brackets cannot hold its kind."""
     order = 0  # tokens in the order of their leaves must be tokens in the order of the sentence
     stack: list[Node | int] = [tree.root]
     while stack:
@@ -127,13 +133,12 @@ def _refuse_discontinuous(tree: Tree, number: int) -> None:
         if isinstance(item, Node):
             stack.extend(reversed(item.children))
         elif item != order:
-            message = (
-                "the tree is discontinuous, which bracket cannot hold: choose discbracket, export, "
-                "tigerxml or json, or turn gaps into traces with --traces write"
-            )
-            raise TreebankError(Problem(message, "<output>", None, tree.id or str(number)))
+            return DISCONTINUOUS
         else:
             order += 1
+    if tree.root.label == ROOT and any(isinstance(c, int) and tree.tokens[c].tag == ID for c in tree.root.children):
+        return "trees with a word tagged ID under ROOT, which would be read as the sentence id"
+    return None
 
 
 def _format_tree(tree: Tree, lemmas: bool, report: Report) -> str:
@@ -144,8 +149,6 @@ def _format_tree(tree: Tree, lemmas: bool, report: Report) -> str:
 
     def leaf(index: int) -> str:
         token = tree.tokens[index]
-        if token.tag == ID and virtual and index in tree.root.children:
-            report.not_written("bracket", "the tag ID under ROOT (read as a sentence id)")
         return f"{_text(token.tag, True, report)} {_text(_leaf(token, lemmas, report), False, report)}"
 
     return format_brackets(tree.root, label, leaf)
