@@ -79,6 +79,26 @@ def test_export_nodes_in_any_order(tmp_path: Path) -> None:
     assert str(tree) == "(ROOT (X (T 0=a) (Y (T 1=b))))"
 
 
+def test_export_node_that_stands_twice(tmp_path: Path) -> None:
+    """It is a problem in its line, whether the two rows agree or not; neither becomes a word."""
+    row = "#500\tX\t--\t--\t0"
+    for other in (row, "#500\tY\t--\tHD\t0"):
+        for rows in ([row, other], [other, row], [other, row, "#501\tZ\t--\t--\t0"]):
+            text = "#BOS 1\na\tT\t--\t--\t500\nb\tT\t--\t--\t501\n" + "\n".join(rows) + "\n#EOS 1\n"
+            trees, found, _ = problems(tmp_path, text, "export", on_error="repair")
+            assert trees == []
+            assert "#500 is defined twice" in str(found[0])
+            assert (found[0].line, found[0].sentence) == (4, "1")
+
+
+@pytest.mark.parametrize("last", ["#500", "#501", "#502", "#503", "#999999999"])
+def test_export_last_word_like_a_node(tmp_path: Path, last: str) -> None:
+    """The nodes get numbers that keep the word apart from them."""
+    line = f"(ROOT (S (NP (D 0=a) (X 1=#501) (N 2={last})) (V 3=#500)) (CARD 4={last}))"
+    text = "".join(format_trees([parse_tree(line)], "export", Report()))
+    assert [str(tree) for tree in read(tmp_path, text, "export")] == [line]
+
+
 def test_export_encoding(tmp_path: Path) -> None:
     text = "#BOS 1\nMädchen\tNN\t--\t--\t0\n#EOS 1\n".encode("latin-1")
     with pytest.raises(TreebankError, match=r"file:2: sentence 1: bytes .*0xe4.*--encoding"):

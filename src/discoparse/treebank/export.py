@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TextIO
 
 from discoparse.tree import Node, Token, Tree
 from discoparse.treebank.export_writing import write
 from discoparse.treebank.graph import Graph
+from discoparse.treebank.lines import TOO_LONG, numbered_lines
 from discoparse.treebank.report import Defect, Reading, bad_bytes
 
 __all__ = ["read", "write"]
@@ -31,7 +33,7 @@ class _Sentence:
     line: int
     extra: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
-    rows: list[tuple[int, str]] = field(default_factory=list)
+    rows: list[tuple[int, str | None]] = field(default_factory=list)  # None: too long
 
 
 @dataclass
@@ -42,14 +44,20 @@ class _Row:
     comment: str | None
 
 
-def read(stream: Iterable[str], reading: Reading) -> Iterator[Tree]:
+def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
     """The sentences of a file; its version is what #FORMAT or the header line says, or its first row."""
     version: int | None = None
     sentence: _Sentence | None = None
     table: str | None = None  # inside #BOT NAME … #EOT NAME
     stray = False  # inside a run of lines that belong nowhere: told of once
     number = 0
-    for number, line in enumerate(stream, 1):
+    for number, line in numbered_lines(stream):
+        if line is None:
+            if sentence is None:
+                reading.problem(TOO_LONG, number)
+            else:
+                sentence.rows.append((number, None))
+            continue
         text = line.rstrip("\r\n")
         control = _CONTROL.match(text) if text.count("\t") < 4 else None
         if control and control.group(1) == "BOS":
@@ -119,7 +127,7 @@ def _split(text: str) -> list[str]:
 def _version_of(sentence: _Sentence) -> int | None:
     """4 when the first row has a lemma, which makes its number of fields even."""
     for _, text in sentence.rows:
-        fields = _split(text)
+        fields = _split(text or "")
         if len(fields) >= 5:
             end = next((k for k, part in enumerate(fields) if k >= 5 and part.startswith("%%")), len(fields))
             return 3 if end % 2 else 4
@@ -154,25 +162,34 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 10
 
 
-def _node_section(rows: list[_Row]) -> int:
-    """Where the rows of nodes begin: a word may look like `#500` too.
+def _node_section(rows: list[_Row], defects: list[Defect]) -> int:
+    """Where the rows of nodes begin: a word may look like `#500`, too.
 
-    Nodes come last, numbered upwards from 500. Before those, rows with further numbers are nodes if some row has
-    them as parent: not all files are sorted. When no row has any of them as parent, all are words.
+    Nodes come last, numbered from 500 or more. Rows are taken for nodes from the last one upwards, as long as they are
+    numbered without gaps or some row has them as parent, since not all files are sorted. If no row has any of them as
+    parent, all are words. A row before them with the number of one of them may be a word or a node that stands twice.
     """
     parents = {int(row.fields[5]) for row in rows}
     numbers: set[int] = set()
-    previous = 10**9
-    for start in range(len(rows), 0, -1):
-        match = _NODE.match(rows[start - 1].fields[0])
-        number = int(match.group(1)) if match else 0
-        if number < 500 or number in numbers or not (number < previous or number in parents):
+    start = len(rows)
+    while start:
+        number = _node_number(rows[start - 1])
+        if number in numbers or not (number in parents or not numbers or number + 1 in numbers) or number < 500:
             break
         numbers.add(number)
-        previous = number if number < previous else 0
-    else:
-        start = 0
-    return start if parents & numbers else len(rows)
+        start -= 1
+    if not parents & numbers:
+        return len(rows)
+    if start and _node_number(rows[start - 1]) in numbers:
+        row = rows[start - 1]
+        defects.append(Defect(f"{row.fields[0]} is defined twice", row.line))
+    return start
+
+
+def _node_number(row: _Row) -> int:
+    """The number of a row that may be a node, 0 of others."""
+    match = _NODE.match(row.fields[0])
+    return int(match.group(1)) if match else 0
 
 
 def _read_sentence(sentence: _Sentence, version: int | None, reading: Reading) -> Tree | None:
@@ -180,6 +197,9 @@ def _read_sentence(sentence: _Sentence, version: int | None, reading: Reading) -
     rows: list[_Row] = []
     comments = sentence.comments
     for line, text in sentence.rows:
+        if text is None:
+            graph.defects.append(Defect(TOO_LONG, line))
+            continue
         if not text.strip():
             continue
         damaged = bad_bytes(text, line)
@@ -195,7 +215,7 @@ def _read_sentence(sentence: _Sentence, version: int | None, reading: Reading) -
     if not rows and not graph.defects:
         reading.empty()
         return None
-    nodes = _node_section(rows)
+    nodes = _node_section(rows, graph.defects)
     for index, row in enumerate(rows):
         _add_row(graph, row, index if index < nodes else None)
     if len(sentence.extra) > len(BOS_FIELDS):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import count
 
 from discoparse.tree import ROOT, Node, Tree
 from discoparse.treebank import capacity
@@ -38,6 +39,17 @@ def write(trees: Iterable[Tree], report: Report, version: int = 4) -> Iterator[s
         yield _Sentence(tree, number, version, report).text()
 
 
+def _first_number(last_word: str, nodes: int) -> int:
+    """The number of the first node: 500, or beyond that of a last word which would look like one of the nodes.
+
+    >>> _first_number("dog", 3), _first_number("#501", 3), _first_number("#503", 3)
+    (500, 503, 500)
+    """
+    looks = re.fullmatch(r"#(\d{3,9})", last_word, re.ASCII)
+    number = int(looks.group(1)) if looks else 0
+    return number + 2 if 500 <= number < 500 + nodes else 500
+
+
 class _Sentence:
     """One tree on its way into rows."""
 
@@ -48,7 +60,8 @@ class _Sentence:
         if self.virtual is None:
             report.not_written("export", "a root other than ROOT (a ROOT is added when the tree is read)")
         written = [node for node in tree.postorder() if node is not self.virtual]
-        self.numbers: dict[Node, int] = {node: 500 + k for k, node in enumerate(written)}
+        first = _first_number(tree.tokens[-1].word, len(written))
+        self.numbers: dict[Node, int] = dict(zip(written, count(first), strict=False))
         self.secondary: dict[Node | int, list[str]] = {}
         for edge in tree.secondary_edges:
             if isinstance(edge.parent, int) or edge.child is self.virtual:
