@@ -5,24 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from treebank_files import alpino, problems, read, sentence, tiger
 
-from discoparse.errors import Problem, TreebankError
-from discoparse.tree import Tree
-from discoparse.treebank import Report, format_trees, read_trees
+from discoparse.errors import TreebankError
+from discoparse.treebank import Report, format_trees
 from discoparse.treebank.discbracket import format_tree, parse_tree
-
-
-def read(tmp_path: Path, text: str | bytes, format: str, **options) -> list[Tree]:
-    path = tmp_path / "file"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return list(read_trees(path, format, **options))
-
-
-def problems(tmp_path: Path, text: str | bytes, format: str, **options) -> tuple[list[Tree], list[Problem], Report]:
-    found: list[Problem] = []
-    report = Report(on_problem=found.append)
-    return read(tmp_path, text, format, report=report, **options), found, report
-
 
 # -- export -----------------------------------------------------------------------------------------------------
 
@@ -77,18 +64,6 @@ def test_export_nodes_in_any_order(tmp_path: Path) -> None:
     rows = "a\tT\t--\t--\t501\nb\tT\t--\t--\t500\n#501\tX\t--\t--\t0\n#500\tY\t--\t--\t501"
     (tree,) = read(tmp_path, f"#BOS 1\n{rows}\n#EOS 1\n", "export")
     assert str(tree) == "(ROOT (X (T 0=a) (Y (T 1=b))))"
-
-
-def test_export_node_that_stands_twice(tmp_path: Path) -> None:
-    """It is a problem in its line, whether the two rows agree or not; neither becomes a word."""
-    row = "#500\tX\t--\t--\t0"
-    for other in (row, "#500\tY\t--\tHD\t0"):
-        for rows in ([row, other], [other, row], [other, row, "#501\tZ\t--\t--\t0"]):
-            text = "#BOS 1\na\tT\t--\t--\t500\nb\tT\t--\t--\t501\n" + "\n".join(rows) + "\n#EOS 1\n"
-            trees, found, _ = problems(tmp_path, text, "export", on_error="repair")
-            assert trees == []
-            assert "#500 is defined twice" in str(found[0])
-            assert (found[0].line, found[0].sentence) == (4, "1")
 
 
 @pytest.mark.parametrize("last", ["#500", "#501", "#502", "#503", "#999999999"])
@@ -147,16 +122,6 @@ def test_word_alone_gets_a_root() -> None:
 
 
 # -- TIGER-XML --------------------------------------------------------------------------------------------------
-
-
-def tiger(*sentences: str) -> str:
-    return f'<?xml version="1.0"?>\n<corpus id="c">\n<head/>\n<body>\n{"".join(sentences)}</body>\n</corpus>\n'
-
-
-def sentence(words: str, nodes: str, root: str) -> str:
-    terminals = "".join(f'<t id="s1_{k}" word="{w}" pos="T"/>\n' for k, w in enumerate(words.split(), 1))
-    inner = f"<terminals>{terminals}</terminals>\n<nonterminals>{nodes}</nonterminals>"
-    return f'<s id="s1"><graph root="{root}">\n{inner}</graph></s>\n'
 
 
 TWO_PARENTS = (
@@ -300,75 +265,6 @@ def test_words_that_would_be_read_as_ids_are_refused(line: str) -> None:
     assert "".join(format_trees([inner], "bracket", Report())).startswith("(S ")
 
 
-def test_bracket_that_does_not_close(tmp_path: Path) -> None:
-    """The damage ends at the next tree that must begin, with or without an empty outer bracket."""
-    for opening, closing in (("( ", ")"), ("", "")):
-        sound = f"{opening}(S (NP (DT the) (NN cat)) (VP (VBZ runs))){closing}\n"
-        broken = f"{opening}(S (NP (DT the) (NN dog) (VP (VBZ barks)))\n"
-        trees, found, _ = problems(tmp_path, sound + broken + sound + sound, "bracket", on_error="skip")
-        assert [tree.words for tree in trees] == [["the", "cat", "runs"]] * 3
-        assert [problem.line for problem in found] == [2]
-
-
-LABELS = ["S", "FRAG", "NP", "SBARQ", "X"]
-
-
-@pytest.mark.parametrize(
-    "layout", ["({} (DT the) (NN cat))\n", "({}\n    (DT the)\n    (NN cat))\n\n", "  ({} (NN cat))\n"]
-)
-@pytest.mark.parametrize("broken", [0, 3, 49, 50])
-def test_trees_behind_one_that_does_not_close(tmp_path: Path, layout: str, broken: int) -> None:
-    """They are kept wherever it stands and whatever labels they have, and the problem names its line."""
-    parts = [layout.format(LABELS[k % 5]) for k in range(51)]
-    parts[broken] = "(BAD (NP (DT the) (NN dog))\n".rjust(len(layout) - len(layout.lstrip()) + 28)
-    trees, found, report = problems(tmp_path, "".join(parts), "bracket", on_error="skip")
-    assert [tree.root.label for tree in trees] == [LABELS[k % 5] for k in range(51) if k != broken]
-    assert [problem.line for problem in found] == ["".join(parts[:broken]).count("\n") + 1]
-    assert report.skipped == 1
-
-
-def test_several_trees_that_do_not_close(tmp_path: Path) -> None:
-    sound, cut, surplus = "(S (DT the) (NN cat))\n", "(VP (DT the) (NN dog)\n", "(NP (DT the) (NN cow)))\n"
-    trees, found, _ = problems(tmp_path, cut + sound * 2 + cut + sound + surplus + sound, "bracket", on_error="skip")
-    assert [tree.words[1] for tree in trees] == ["cat"] * 4
-    assert [problem.line for problem in found] == [1, 4, 6]
-
-
-@pytest.mark.parametrize("label", ["S", "ROOT"])
-def test_a_missing_and_a_surplus_bracket_do_not_make_one_tree_of_many(tmp_path: Path, label: str) -> None:
-    """The brackets of the file as a whole are balanced."""
-    sound = f"({label} (DT the) (NN cat))\n"
-    cut, surplus = sound.replace("))", ")"), sound.replace("))", ")))")
-    before = sound if label == "S" else ""
-    trees, found, _ = problems(tmp_path, before + cut + sound * 5 + surplus, "bracket", on_error="skip")
-    assert [tree.words for tree in trees] == [["the", "cat"]] * (6 + bool(before))
-    assert [problem.line for problem in found] == ([2, 8] if before else [1, 7])
-
-
-def test_parts_of_a_broken_tree_are_not_taken_for_trees(tmp_path: Path) -> None:
-    """Where inner lines are not indented, only the label of the root tells where a tree begins."""
-    sound = "(S\n(NP (DT the) (NN cat))\n(VP (VBZ runs)))\n"
-    cut = "(S\n(NP (DT the) (NN dog))\n(VP (VBZ runs))\n"
-    for text, line in ((sound + cut, 4), (cut, 1)):
-        trees, found, _ = problems(tmp_path, text, "bracket", on_error="skip")
-        assert all(tree.root.label == "S" for tree in trees)
-        assert [problem.line for problem in found] == [line]
-        assert f"what follows up to line {line + 2} may belong to it" in str(found[0])
-
-
-def test_reading_goes_on_after_a_tree_without_end(tmp_path: Path) -> None:
-    """A tree that is given up for its length takes its inner lines with it, and no tree behind it."""
-    endless = "(S\n" + "  (NP (DT the) (NN dog))\n" * 60000
-    sound = "(S (DT the) (NN cat))\n"
-    trees, found, _ = problems(tmp_path, sound + endless + sound * 3, "bracket", on_error="skip")
-    assert [tree.words for tree in trees] == [["the", "cat"]] * 4
-    assert [problem.line for problem in found] == [2]
-    assert "lacks 1 closing bracket within 1,048,576 characters" in str(found[0])
-    many = "(S\n  (DT the)\n  (NN cat))\n" * 50000  # more than is looked at at once: cut inside a tree
-    trees, found, _ = problems(tmp_path, "(S (DT the)\n" + many, "bracket", on_error="skip")
-    assert (len(trees), [problem.line for problem in found]) == (50000, [1])
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -387,13 +283,6 @@ def test_bracket_defects(tmp_path: Path, text: str, message: str) -> None:
 
 
 # -- Alpino -----------------------------------------------------------------------------------------------------
-
-
-def alpino(nodes: str, text: str) -> str:
-    return (
-        f'<alpino_ds version="1.3"><node cat="top" rel="top" begin="0" end="9">{nodes}</node>'
-        f"<sentence>{text}</sentence><comments><comment>a remark</comment></comments></alpino_ds>\n"
-    )
 
 
 COINDEXED = alpino(

@@ -153,6 +153,8 @@ def test_rubbish(format: str, tmp_path: Path) -> None:
         b"hello\n" * 500,
     ]
     rubbish += [b"\x1f\x8b\x08\x00nonsense", b"<?xml version='1.0'?><!DOCTYPE a [" + b"<" * 5000]
+    # Each of these took minutes when the time grew with the square of the length.
+    rubbish += [b"<!DOCTYPE " * 60000, b"<s " + b"a" * 30_000_000, b"<x a='" + b"> " * 10_000_000, b"<s " * 20000]
     path = tmp_path / "rubbish"
     for content in rubbish:
         path.write_bytes(content)

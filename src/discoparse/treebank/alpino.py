@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import TextIO
 
 from discoparse.tree import ROOT, Node, SecondaryEdge, Token, Tree
-from discoparse.treebank.alpino_writing import VERSION, write
+from discoparse.treebank.alpino_spans import wrong_spans
+from discoparse.treebank.alpino_writing import VERSION, contradicts, write
 from discoparse.treebank.report import Defect, Reading
-from discoparse.treebank.xmlblocks import Element, Sentences
+from discoparse.treebank.xmlblocks import Element, Sentences, damaged_tags
 
 __all__ = ["read", "write"]
 
 _STRUCTURE = ("id", "begin", "end", "index", "rel")  # follow from the tree
 _INNER = ("node", "sentence", "comments", "comment", "metadata", "meta")
+_WITHOUT_TEXT = ("alpino_ds", "node", "comments", "metadata", "meta")
 
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
@@ -64,6 +66,7 @@ class _Sentence:
         self.comments: list[str] = []
         text = element.find("sentence")
         self.text = "" if text is None else text.text
+        self.text_line = element.line if text is None else text.line
         self.id = None if text is None else text.attributes.get("sentid")
 
     def tree(self) -> Tree | None:
@@ -84,7 +87,8 @@ class _Sentence:
             root.edge = None if root.edge == "top" else root.edge
         self.sentence_attributes(root)
         self.check_words()
-        if self.defects or not self.words:
+        self.defects += damaged_tags(self.element, _WITHOUT_TEXT) + wrong_spans(top)
+        if not self.words or any(not defect.repairable for defect in self.defects):
             return None
         tree = Tree([self.words[i] for i in range(len(self.words))], root, self.id, self.comments)
         tree.secondary_edges = self.secondary_edges(tree)
@@ -102,10 +106,14 @@ class _Sentence:
                 continue
             attributes = element.attributes
             edge = _value(attributes.get("rel"))
-            if "cat" in attributes:
+            if "cat" in attributes and "word" in attributes:
+                self.defect("<node> has both a cat and a word", element.line)
+            elif "cat" not in attributes and any(child.tag == "node" for child in element.children):
+                self.defect("<node> has nodes in it but no cat", element.line)
+            elif "cat" in attributes:
                 node = Node(attributes["cat"].upper(), [], edge, features=_others(attributes, "cat"))
                 made.append((node, parent))
-                self.remember(attributes, node)
+                self.remember(element, node)
                 stack.extend((child, node) for child in reversed(element.children))
             elif "word" in attributes:
                 self.add_words(element, parent, edge)
@@ -139,30 +147,37 @@ class _Sentence:
         if len(words) == 1:
             self.words[begin] = token
             parent.children.append(begin)
-            self.remember(attributes, begin)
+            self.remember(element, begin)
             return
         unit = Node("MWU", list(range(begin, end)), edge, features=_others(attributes, "word"))
         parent.children.append(unit)
-        self.remember(attributes, unit)
+        self.remember(element, unit)
         for i, word in enumerate(words, begin):
             self.words[i] = Token(word, token.tag, edge="mwp")
 
-    def remember(self, attributes: dict[str, str], end: Node | int) -> None:
-        """The antecedent of an index."""
-        if "index" in attributes:
-            self.antecedents[attributes["index"]] = end
+    def remember(self, element: Element, end: Node | int) -> None:
+        """The antecedent of an index; if there are two, the first counts."""
+        index = element.attributes.get("index")
+        if index is not None and self.antecedents.setdefault(index, end) is not end:
+            message = f"two nodes that are not empty have the index {index}"
+            self.defects.append(Defect(message, element.line, repairable=True))
 
     def check_words(self) -> None:
-        """All positions must have a word."""
+        """All positions must have a word, and the words must be those of the sentence."""
         expected = max([*self.words, -1]) + 1
         missing = next((i for i in range(expected) if i not in self.words), None)
         if missing is not None:
             self.defect(f"no node holds the word at position {missing}", self.element.line)
             return
-        words = " ".join(self.words[i].word for i in range(expected))
-        if 0 < len(words.split()) < len(self.text.split()):
-            message = f"the sentence has {len(self.text.split())} words, its nodes only {len(words.split())}"
-            self.defect(message, self.element.line)
+        words = " ".join(self.words[i].word for i in range(expected)).split()
+        stated = self.text.split()
+        if 0 < len(words) < len(stated):
+            self.defect(f"the sentence has {len(stated)} words, its nodes only {len(words)}", self.element.line)
+        elif contradicts(self.text, words):
+            pairs = zip(words, stated, strict=False)
+            differs = next((f": {word!r} is {other!r} there" for word, other in pairs if word != other), "")
+            message = f"the words of the nodes are not those of <sentence>{differs}"
+            self.defects.append(Defect(message, self.text_line, repairable=True))
 
     def secondary_edges(self, tree: Tree) -> list[SecondaryEdge]:
         """An edge from each empty node's antecedent to its parent, as far as both have words."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from discoparse.tree import ROOT, Node, SecondaryEdge, Tree
 from discoparse.treebank import capacity
@@ -34,6 +34,17 @@ def write(trees: Iterable[Tree], report: Report) -> Iterator[str]:
         note_losses(tree, "alpino", HOLDS, report, attributes=None, root_attributes=None)
         yield _Sentence(tree, report).text()
     yield END
+
+
+def contradicts(text: str, words: Sequence[str]) -> bool:
+    """Whether the text of <sentence> has other words, however they are separated; an empty one says nothing.
+
+    >>> contradicts("ja , nee", ["ja", ",", "nee"]), contradicts("ja, nee", ["ja", ",", "nee"]), contradicts("", ["ja"])
+    (False, False, False)
+    >>> contradicts("nee , ja", ["ja", ",", "nee"])
+    True
+    """
+    return bool(text.strip()) and "".join(text.split()) != "".join("".join(words).split())
 
 
 class _Sentence:
@@ -163,7 +174,12 @@ class _Sentence:
         own = free_features(groups.get("sentence", {}), ("sentid",), "alpino", self.report)
         if self.tree.id is not None:
             own["sentid"] = self.tree.id
-        text = element_text(features.get("sentence", " ".join(self.tree.words)), "alpino", self.report)
+        words = " ".join(self.tree.words)
+        stated = features.get("sentence", words)
+        if contradicts(stated, self.tree.words):
+            self.report.not_written("alpino", ATTRIBUTE + "sentence")
+            stated = words
+        text = element_text(stated, "alpino", self.report)
         lines = [f"  <sentence{self.attributes(own)}>{text}</sentence>\n"]
         if self.tree.comments:
             texts = [element_text(comment, "alpino", self.report) for comment in self.tree.comments]

@@ -1,7 +1,6 @@
 """Trees as JSON: an object for each, in an array (`json`) or on a line (`jsonl`), as docs/reference/formats.md says.
 
-Nodes name their parents instead of nesting, so that depth is no limit and secondary edges need nothing
-special.
+Nodes name their parents instead of nesting, so depth is not limited and secondary edges need nothing special.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Any, TextIO
 from discoparse.tree import Node, Span, Token, Tree, indexes
 from discoparse.treebank.graph import Graph
 from discoparse.treebank.jsonvalues import Values
-from discoparse.treebank.report import Reading, Report, bad_bytes
+from discoparse.treebank.report import Defect, Reading, Report, bad_bytes
 
 _TREE_KEYS = {"id", "comments", "text", "tokens", "nodes", "secondary_edges"}
 _TOKEN_KEYS = {"word", "tag", "lemma", "morph", "edge", "features", "span", "parent"}
@@ -184,7 +183,7 @@ def _shown(value: object) -> str:
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
     """The trees of a file: an array, a single object, or objects one after another, on a line each or not."""
-    for line, data in Values(stream, reading):
+    for line, data, twice in Values(stream, reading):
         if data is None:  # stands for a line without words, see docs/commands/parse.md
             reading.empty()
             continue
@@ -192,7 +191,8 @@ def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
         name = data.get("id") if isinstance(data, dict) else None
         name = name if isinstance(name, str) and bad_bytes(name) is None else None
         reading.sentence(name, line)
-        defects = [type(d)(d.message, line, d.repairable) for d in graph.defects]
+        defects = [Defect(f"the key {key!r} stands twice in an object", line) for key in twice]
+        defects += [Defect(d.message, line, d.repairable) for d in graph.defects]
         if not defects and not graph.tokens:
             reading.empty()
         elif reading.accept(defects, name) and tree is not None:

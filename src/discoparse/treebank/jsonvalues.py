@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
-from typing import TextIO
+from typing import Any, NamedTuple, TextIO
 
+from discoparse.treebank.lines import MOST_CHARACTERS
 from discoparse.treebank.report import Reading, bad_bytes
 
 CHUNK = 1 << 18  # characters read at a time
-LONGEST = 1 << 25  # characters after which a value that does not end is given up
 _SPACE = " \t\r\n"
-_DECODER = json.JSONDecoder()
+
+
+class Value(NamedTuple):
+    """A value, the line on which it begins, and the keys that some object in it has twice."""
+
+    line: int
+    content: object
+    twice: tuple[str, ...]
 
 
 class Values:
-    """Line and content of each value; after a broken one, reading goes on at the next line that begins with `{`."""
+    """The values of a stream; after a broken one, reading goes on at the next line that begins with `{`."""
 
     def __init__(self, stream: TextIO, reading: Reading) -> None:
         self.stream, self.reading = stream, reading
         self.buffer, self.position, self.line = "", 0, 1
         self.at_end = False
+        self.twice: list[str] = []  # keys that an object of the current value has twice
+        self.decoder = json.JSONDecoder(object_pairs_hook=self.unique)
+
+    def unique(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        """An object of these keys and values, of which the last would win in silence."""
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            counts = Counter(key for key, _ in pairs)
+            self.twice += [key for key, count in counts.items() if count > 1]
+        return made
 
     def fill(self, size: int = CHUNK) -> bool:
         """Forget what was read, and read on; whether there was more."""
@@ -35,7 +53,7 @@ class Values:
         self.position = position
 
     def next_mark(self) -> str:
-        """The next character that is no space, not yet taken; none at the end."""
+        """The next character that is not a space, which is not yet taken; "" at the end."""
         while True:
             position = self.position
             while position < len(self.buffer) and self.buffer[position] in _SPACE:
@@ -46,7 +64,7 @@ class Values:
             if not self.fill():
                 return ""
 
-    def __iter__(self) -> Iterator[tuple[int, object]]:
+    def __iter__(self) -> Iterator[Value]:
         opened = closed = comma = False  # inside [ … ], after it, after a comma
         while mark := self.next_mark():
             if mark == "[" and not opened and not closed:
@@ -63,18 +81,19 @@ class Values:
         elif comma:
             self.reading.problem("a comma stands after the last tree", self.line)
 
-    def value(self) -> Iterator[tuple[int, object]]:
+    def value(self) -> Iterator[Value]:
         """The value that begins here, or none when it is broken."""
         while True:
+            self.twice.clear()
             try:
-                value, end = _DECODER.raw_decode(self.buffer, self.position)
+                value, end = self.decoder.raw_decode(self.buffer, self.position)
                 break
             except RecursionError:
                 self.give_up("it is nested too deeply")
                 return
             except ValueError as error:
                 incomplete = self.is_incomplete(error)
-                if not incomplete or len(self.buffer) > LONGEST or not self.fill(max(CHUNK, len(self.buffer))):
+                if not incomplete or len(self.buffer) > MOST_CHARACTERS or not self.fill(max(CHUNK, len(self.buffer))):
                     hint = " (the file may be cut off)" if incomplete else ""
                     self.give_up(str(error).partition(": line")[0] + hint)
                     return
@@ -82,7 +101,7 @@ class Values:
         self.move(end)
         damaged = bad_bytes(text, line)
         if damaged is None:
-            yield line, value
+            yield Value(line, value, tuple(self.twice))
         else:
             self.reading.sentence(None, line)
             self.reading.skip(damaged.message, damaged.line)

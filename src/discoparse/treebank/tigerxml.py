@@ -13,7 +13,7 @@ from discoparse.tree import ROOT, Node, Token, Tree
 from discoparse.treebank.graph import Graph
 from discoparse.treebank.report import Defect, Reading
 from discoparse.treebank.tigerxml_writing import VIRTUAL_ROOT, standard_ids, write
-from discoparse.treebank.xmlblocks import Element, Sentences
+from discoparse.treebank.xmlblocks import Element, Sentences, damaged_tags
 
 __all__ = ["read", "write"]
 
@@ -64,6 +64,7 @@ class _Reader(Graph):
         self.graph = Element("graph", {}, sentence.line) if found is None else found
         if "id" not in sentence.attributes:
             self._defect("<s> has no id", sentence.line)
+        self.defects += damaged_tags(sentence, ("s", *_INNER))
         for part in self.graph.children:
             for element in part.children:
                 if (part.tag, element.tag) == ("terminals", "t"):
@@ -128,6 +129,10 @@ class _Reader(Graph):
         root = self.graph.attributes.get("root")
         if root is not None and root not in self._ends:
             message = f"the root {root} of the graph does not exist"
+            self.defects.append(Defect(message, self.graph.line, repairable=True))
+            del features["graph.root"]
+        elif root in self._parents and self._ends[root] is not self.root:
+            message = f"the root {root} of the graph has a parent, {self._parents[root][0]}"
             self.defects.append(Defect(message, self.graph.line, repairable=True))
             del features["graph.root"]
         if not self.tokens and not self.defects and self._ends:

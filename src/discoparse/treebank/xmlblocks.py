@@ -1,26 +1,29 @@
 """XML treebanks as streams of sentences, each parsed on its own, so that one bad sentence is one problem.
 
-Memory holds one sentence. Nothing outside the file is ever fetched, and entities that a DOCTYPE defines are
-unknown inside sentences, so that they cannot expand without end.
+Memory holds one sentence. Nothing outside the file is ever fetched, and entities that a DOCTYPE defines are unknown
+inside sentences, so they cannot expand without end. Time grows with the length of a file, however damaged it is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 from xml.parsers import expat
 from xml.sax.saxutils import escape as escape_text
 from xml.sax.saxutils import quoteattr
 
-from discoparse.treebank.report import ATTRIBUTE, Reading, Report, bad_bytes
+from discoparse.treebank.lines import MOST_CHARACTERS
+from discoparse.treebank.report import ATTRIBUTE, Defect, Reading, Report, bad_bytes
 
 CHUNK = 1 << 16  # characters read at a time
-LONGEST = 1 << 25  # characters after which a sentence that does not end is given up
+LONGEST_DECLARATION = 1 << 20  # characters after which a DOCTYPE that does not end is given up
 _NAME = re.compile(r"[^\W\d][\w.-]*(:[^\W\d][\w.-]*)?$", re.ASCII)
+_DECLARATION = re.compile(r"<\?xml|<!DOCTYPE")
 _PROLOG = re.compile(r"<\?xml[^>]*\?>|<!DOCTYPE[^>\[]*(\[[^\]]*\]\s*)?>")
-_PASSED_OVER = {"<!--": "-->", "<![CDATA[": "]]>"}  # where tags are text
+_NOT_MARKUP = {"<!--": "-->", "<![CDATA[": "]]>"}  # where tags are text
+_MARKUP = re.compile(r"=\s*[\"']|/>")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0 has no way to write these
 
 
@@ -33,6 +36,8 @@ class Element:
     line: int
     children: list[Element] = field(default_factory=list)
     text: str = ""
+    text_line: int | None = None  # where the text begins, blanks aside; None if there is none
+    with_text: Sequence[Element] = ()  # of a sentence: all elements in it that have text
 
     def find(self, tag: str) -> Element | None:
         """The first child of that name."""
@@ -43,6 +48,7 @@ def parse_element(text: str, line: int) -> Element:
     """The element that is this whole text; raises `expat.ExpatError`."""
     top = Element("", {}, line)
     stack = [top]
+    with_text: list[Element] = []
     parser = expat.ParserCreate()
     parser.buffer_text = True
 
@@ -55,13 +61,20 @@ def parse_element(text: str, line: int) -> Element:
         stack.pop()
 
     def characters(data: str) -> None:
-        stack[-1].text += data
+        element = stack[-1]
+        element.text += data
+        if element.text_line is None and not data.isspace():  # the parser stands behind the text
+            begin = len(data) - len(data.lstrip())
+            element.text_line = line + parser.CurrentLineNumber - 1 - data.count("\n", begin)
+            with_text.append(element)
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.CharacterDataHandler = characters
     parser.Parse(text, True)
-    return top.children[0]
+    (element,) = top.children
+    element.with_text = with_text
+    return element
 
 
 class Sentences:
@@ -78,7 +91,7 @@ class Sentences:
 
     def __iter__(self) -> Iterator[Element]:
         blank = True
-        for line, text, complete in _sections(self.stream, self.tag, self.frame):
+        for line, text, complete in _Sections(self.stream, self.tag, self.frame):
             blank = False
             damaged = bad_bytes(text, line)
             if damaged is not None:
@@ -105,67 +118,93 @@ class Sentences:
         self.reading.skip(message, line, name)
 
 
+def damaged_tags(sentence: Element, elements: Collection[str]) -> list[Defect]:
+    """Text that was markup, in elements that hold no text: `;edge idref="s1_2"/>` instead of `<edge idref="s1_2"/>`.
+
+    Other text in them is harmless: the Potsdam Commentary Corpus has a `+` between two terminals.
+    """
+    return [
+        Defect(f"<{element.tag}> has a damaged tag in it: {element.text.strip()[:40]!r}", element.text_line)
+        for element in sentence.with_text
+        if element.tag in elements and _MARKUP.search(element.text)
+    ]
+
+
 def _id_in(text: str) -> str | None:
     found = re.match(r"<[^>]*?\b(?:id|sentid)=[\"']([^\"'<>]*)", text)
     return found.group(1) if found and bad_bytes(found.group(1)) is None else None
 
 
-def _sections(stream: TextIO, tag: str, frame: _Frame) -> Iterator[tuple[int, str, bool]]:
-    """Line and text of each element `tag`, and whether it ends; the rest goes to the frame."""
-    opening = re.compile(rf"<!--|<!\[CDATA\[|<{tag}(?=[\s/>])")
-    ending = re.compile(rf"</{tag}\s*>|<{tag}(?=[\s/>])")
-    selfclosed = re.compile(rf"<{tag}(\s[^<>]*)?/>")
-    buffer, line, more = "", 1, True
+class _Sections:
+    """Line and text of each element `tag`, and whether it ends; everything else goes to the frame."""
 
-    def fill() -> None:
-        nonlocal buffer, more
-        chunk = stream.read(CHUNK)
-        buffer += chunk
-        more = bool(chunk)
+    def __init__(self, stream: TextIO, tag: str, frame: _Frame) -> None:
+        self.stream, self.frame = stream, frame
+        self.opening = re.compile(rf"<!--|<!\[CDATA\[|<{tag}(?=[\s/>])")
+        self.ending = re.compile(rf"</{tag}\s*>|<{tag}(?=[\s/>])")
+        self.self_closed = re.compile(rf"<{tag}(\s[^<>]*)?/>")
+        self.overlap = len(tag) + len("<![CDATA[")  # characters at the end of the buffer that may be half a tag
+        self.buffer, self.position, self.line, self.more = "", 0, 1, True
 
-    while True:
-        begin = opening.search(buffer)
-        if begin is None:
-            if more:  # keep what may be the start of a tag
-                keep = max(0, len(buffer) - len(tag) - len("<![CDATA["))
-                frame.feed(buffer[:keep])
-                line += buffer.count("\n", 0, keep)
-                buffer = buffer[keep:]
-                fill()
-                continue
-            frame.feed(buffer)
-            return
-        closing = _PASSED_OVER.get(begin.group())
-        frame.feed(buffer[: begin.start()])
-        line += buffer.count("\n", 0, begin.start())
-        buffer = buffer[begin.start() :]
-        searched = 4
-        end = -1
-        complete = True
+    def fill(self) -> None:
+        """Forget what was taken, and read on: twice as much each time, so that long text is searched few times."""
+        left = self.buffer[self.position :]
+        chunk = self.stream.read(max(CHUNK, len(left)))
+        self.buffer, self.position, self.more = left + chunk, 0, bool(chunk)
+
+    def take(self, end: int) -> str:
+        """The text up to a place in the buffer."""
+        text = self.buffer[self.position : end]
+        self.position = end
+        self.line += text.count("\n")
+        return text
+
+    def __iter__(self) -> Iterator[tuple[int, str, bool]]:
         while True:
-            if closing is not None:
-                position = buffer.find(closing, searched)
-                end = position + len(closing) if position >= 0 else -1
+            begin = self.opening.search(self.buffer, self.position)
+            if begin is None and self.more:
+                self.frame.feed(self.take(max(self.position, len(self.buffer) - self.overlap)))
+                self.fill()
+            elif begin is None:
+                self.frame.feed(self.take(len(self.buffer)))
+                return
             else:
-                closed = selfclosed.match(buffer)
-                found = closed or ending.search(buffer, len(tag) + 1 if searched == 4 else searched)
-                if found is not None:
-                    complete = found is closed or found.group().startswith("</")
-                    end = found.end() if complete else found.start()
-            if end >= 0 or not more or len(buffer) > LONGEST:
-                break
-            searched = max(4, len(buffer) - len(tag) - 8)
-            fill()
-        if end < 0:
-            end, complete = len(buffer), False
-        section = buffer[:end]
-        if closing is not None:  # one that does not end is for the frame to tell of
-            frame.feed("\n" * section.count("\n") if complete else section)
-        else:
-            yield line, section, complete
-            frame.feed("\n" * section.count("\n"))
-        line += section.count("\n")
-        buffer = buffer[end:]
+                self.frame.feed(self.take(begin.start()))
+                line = self.line
+                text, complete = self.section(begin.group())
+                if begin.group() not in _NOT_MARKUP:
+                    yield line, text, complete
+                    text = "\n" * text.count("\n")
+                elif complete:  # one that does not end is for the frame to tell of
+                    text = "\n" * text.count("\n")
+                self.frame.feed(text)
+
+    def section(self, opening: str) -> tuple[str, bool]:
+        """The comment, CDATA section or sentence that begins here, and whether it ends."""
+        closing = _NOT_MARKUP.get(opening)
+        searched = len(opening)  # how much of it has no end
+        while True:
+            end, complete = self.end_of(closing, self.position + searched)
+            if end >= 0:
+                return self.take(end), complete
+            if not self.more or len(self.buffer) - self.position > MOST_CHARACTERS:
+                return self.take(len(self.buffer)), False
+            searched = max(searched, len(self.buffer) - self.position - self.overlap)
+            self.fill()
+
+    def end_of(self, closing: str | None, start: int) -> tuple[int, bool]:
+        """Where a section ends that is searched from `start`, -1 if it does not, and whether it is complete there."""
+        if closing is not None:
+            found = self.buffer.find(closing, start)
+            return (found + len(closing) if found >= 0 else -1), True
+        whole = self.self_closed.match(self.buffer, self.position)
+        if whole is not None:
+            return whole.end(), True
+        end = self.ending.search(self.buffer, start)
+        if end is None:
+            return -1, False
+        complete = end.group().startswith("</")
+        return (end.end() if complete else end.start()), complete
 
 
 class _Frame:
@@ -175,7 +214,9 @@ class _Frame:
         self.tag, self.inner, self.reading = tag, frozenset(inner), reading
         self.told = False  # one problem is enough: others follow from it
         self.has_elements = False
-        self.held = ""
+        self.held = ""  # a declaration that may go on in the next piece
+        self.unfed: list[bytes] = []  # pieces for the parser
+        self.waiting, self.fed = 0, 0  # bytes of those pieces, and of what it got
         self.depth = 0
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self.start
@@ -206,24 +247,46 @@ class _Frame:
             self.reading.problem(message, line)
 
     def feed(self, text: str) -> None:
-        """The next piece; XML declarations and document types are passed over."""
-        text = self.held + text
-        cut = max(text.rfind("<?xml"), text.rfind("<!DOCTYPE"))
-        if cut >= 0 and not _PROLOG.search(text, cut) and len(text) - cut < LONGEST:
-            text, self.held = text[:cut], text[cut:]  # a declaration that goes on in the next piece
-        else:
-            self.held = ""
-        self.parse(_PROLOG.sub(lambda found: "\n" * found.group().count("\n"), text.replace("\ufeff", "")), False)
+        """The next piece; XML declarations and document types are skipped."""
+        if self.told or not text:
+            return
+        text, self.held = self.held + text.replace("\ufeff", ""), ""
+        kept: list[str] = []
+        position = 0
+        while begin := _DECLARATION.search(text, position):
+            kept.append(text[position : begin.start()])
+            position = begin.start()
+            whole = _PROLOG.match(text, position)
+            if whole is None:
+                if len(text) - position < LONGEST_DECLARATION:  # it may go on in the next piece
+                    text, self.held = text[:position], text[position:]
+                break
+            kept.append("\n" * whole.group().count("\n"))
+            position = whole.end()
+        self.parse("".join([*kept, text[position:]]), False)
 
     def parse(self, text: str, final: bool) -> None:
-        """Check a piece; unknown bytes do not matter here."""
+        """Check a piece; unknown bytes do not matter here.
+
+        The parser looks again and again at a tag that does not end. It gets more text only when it has as much again as
+        it keeps, so that the time does not grow with the square of the length.
+        """
         if self.told:
             return
+        self.unfed.append(text.encode("utf-8", "replace"))
+        self.waiting += len(self.unfed[-1])
+        kept = self.fed - max(0, self.parser.CurrentByteIndex)
+        if self.waiting < kept and not final:
+            return
+        data = b"".join(self.unfed)
+        self.unfed, self.waiting, self.fed = [], 0, self.fed + len(data)
         try:
-            self.parser.Parse(text.encode("utf-8", "replace"), final)
+            self.parser.Parse(data, final)
         except expat.ExpatError as error:
             hint = ": the file may be cut off" if final else ""
             self.tell(f"the XML is not well-formed ({expat.ErrorString(error.code)}){hint}", error.lineno)
+        if kept > MOST_CHARACTERS:
+            self.tell(f"a tag does not end within {MOST_CHARACTERS:,} characters", self.parser.CurrentLineNumber)
 
     def close(self) -> None:
         """The end of the file."""
