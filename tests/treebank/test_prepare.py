@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from discoparse.cli import cli
-from discoparse.errors import DiscoparseError, UsageError
+from discoparse.errors import DiscoparseError, TreebankError, UsageError
 from discoparse.treebank import Report, read_trees
 from discoparse.treebank.discbracket import parse_tree
 from discoparse.treebank.prepare import RECIPES, prepare
@@ -68,6 +69,15 @@ def test_negra_in_its_published_size(tmp_path: Path) -> None:
     assert [sets[name][k].words[0] for name in names for k in (0, -1)] == [
         *("Straße1", "Straße18602", "Straße18603", "Straße19602", "Straße19603", "Straße20602")
     ]
+
+
+def test_a_source_that_is_cut_off(tmp_path: Path) -> None:
+    source = tmp_path / "negra-corpus.export.gz"
+    source.write_bytes(gzip.compress(b"#FORMAT 3\n" + export_sentence(1, "Baum").encode() * 3000)[:-300])
+    result = run("negra", source, tmp_path / "out")
+    assert isinstance(result.exception, TreebankError)
+    assert "cut off or damaged" in str(result.exception)
+    assert not (tmp_path / "out").exists()
 
 
 def test_other_sizes_are_refused_and_nothing_is_left(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from discoparse.errors import TreebankError, TreebankWarning, UsageError
+from discoparse.errors import Problem, TreebankError, TreebankWarning, UsageError
 from discoparse.transform.spelling import plain_word
 from discoparse.treebank import Report, read_trees, write_trees
 from discoparse.treebank.discbracket import parse_tree
@@ -98,6 +98,56 @@ def test_cut_gzip_is_a_problem(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(b"".join(LINE.format(os.urandom(9).hex()).encode() for _ in range(5000)))[:-2000])
     with pytest.raises(TreebankError, match=r"x.discbracket.gz: the compressed file is cut off or damaged"):
         words(path)
+
+
+ALPINO = (
+    '<alpino_ds version="1.3"><node begin="0" cat="top" end="1" rel="top"><node begin="0" end="1" pt="n" word="w{}"/>'
+    "</node><sentence>w{}</sentence></alpino_ds>"
+)
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "empty", "short"])
+@pytest.mark.parametrize("bad", [0, 1, 2])
+def test_a_damaged_file_in_a_directory(tmp_path: Path, damage: str, bad: int) -> None:
+    """It is one problem, with its name, wherever it stands; the others are read."""
+    for number in range(3):
+        data = gzip.compress(ALPINO.replace("{}", str(number)).encode())
+        if number == bad:
+            half = len(data) // 2
+            changed = bytes([data[half] ^ 255])
+            data = {
+                "cut": data[:half],
+                "changed": data[:half] + changed + data[half + 1 :],
+                "empty": b"",
+                "short": data[:5],
+            }[damage]
+        (tmp_path / f"{number}.xml.gz").write_bytes(data)
+    problems: list[Problem] = []
+    trees = list(read_trees(tmp_path, on_error="skip", report=Report(on_problem=problems.append)))
+    assert [tree.words for tree in trees] == [[f"w{k}"] for k in range(3) if k != bad]
+    assert [problem.file for problem in problems] == [str(tmp_path / f"{bad}.xml.gz")]
+
+
+def test_a_directory_whose_format_no_file_tells(tmp_path: Path) -> None:
+    (tmp_path / "1.xml").write_text("")
+    (tmp_path / "2.xml.gz").write_bytes(gzip.compress(b"<treebank/>")[:12])
+    with pytest.raises(UsageError, match=r"cannot tell the format of .*1.xml and its like: name it with --from"):
+        words(tmp_path)
+
+
+@pytest.mark.parametrize("codec", ["hex", "rot13", "base64", "zlib", "bz2", "uu", "quopri", "nonsense", "\udce9"])
+def test_codecs_that_are_not_text_encodings(tmp_path: Path, codec: str) -> None:
+    path = tmp_path / "x.xml"
+    path.write_text(ALPINO.replace("{}", "1"))
+    with pytest.raises(UsageError, match="is not a text encoding that Python knows"):
+        words(path, encoding=codec)
+    if codec.isascii():
+        path.write_text(f'<?xml version="1.0" encoding="{codec}"?>\n{ALPINO}'.replace("{}", "1"))
+        with pytest.raises(
+            TreebankError, match=rf"x.xml:1: the file declares {codec}, which is not a known text encoding"
+        ):
+            words(path)
+        assert words(path, encoding="utf-8") == ["w1"]
 
 
 def test_without_a_report_losses_are_warnings(tmp_path: Path) -> None:

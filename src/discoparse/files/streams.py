@@ -8,6 +8,7 @@ import io
 import os
 import re
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from discoparse.files.atomic import PathLike, replacing
 
 STANDARD = "-"  # standard input or output
 _DESCRIPTORS = ("/dev/std", "/dev/fd/", "/proc/")  # open files by other names, which cannot be replaced
+DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)  # what reading a cut or damaged `.gz` raises
 _DECLARED = re.compile(rb"<\?xml[^>]*?\bencoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 
 
@@ -78,8 +80,10 @@ def suffix(path: str) -> str:
 
 @contextmanager
 def open_bytes(path: str) -> Iterator[BinaryIO]:
-    """A file, decompressed when it is gzip whatever its name, or standard input; `peek` works on all."""
+    """A file, decompressed if it is gzip whatever its name, or standard input; `peek` works on all."""
     if path == STANDARD:
+        if sys.stdin is None:
+            raise UsageError("standard input is closed: name a file")
         raw: BinaryIO = sys.stdin.buffer
     elif os.path.isdir(path):
         raise UsageError(f"{path} is a directory")
@@ -99,12 +103,10 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
 def decoded(stream: BinaryIO, encoding: str | None, xml: bool) -> Iterator[TextIO]:
     """The text of a stream. Bytes that cannot be decoded become lone surrogates, for readers to report."""
     known = encoding or _guessed_encoding(stream.peek(512)[:512], xml)  # type: ignore[attr-defined]
-    try:
-        codecs.lookup(known)
-    except LookupError:
+    if not _is_text_encoding(known):
         if encoding is None:
-            raise UnknownEncodingError(known) from None
-        raise UsageError(f"unknown encoding {encoding!r}: Python has no codec of that name") from None
+            raise UnknownEncodingError(known)
+        raise UsageError(f"{encoding!r} is not a text encoding that Python knows")
     text = io.TextIOWrapper(stream, encoding=known, errors="surrogateescape", newline=None)
     try:
         yield text
@@ -113,7 +115,16 @@ def decoded(stream: BinaryIO, encoding: str | None, xml: bool) -> Iterator[TextI
 
 
 class UnknownEncodingError(Exception):
-    """A file declares an encoding that nobody knows."""
+    """A file declares an encoding that is not known, or not one of text."""
+
+
+def _is_text_encoding(name: str) -> bool:
+    """Whether text can be decoded from it: Python's codecs include some from bytes to bytes, such as `zlib`."""
+    try:
+        io.TextIOWrapper(io.BytesIO(), encoding=name)
+    except (LookupError, ValueError):
+        return False
+    return True
 
 
 def _guessed_encoding(start: bytes, xml: bool) -> str:
@@ -130,6 +141,8 @@ def open_for_writing(path: PathLike, encoding: str = "utf-8") -> Iterator[TextIO
     """A text file that appears only when it is complete; `.gz` is compressed, `-` is standard output."""
     name = os.fspath(path)
     if name == STANDARD:
+        if sys.stdout is None:
+            raise UsageError("standard output is closed: name a file")
         yield sys.stdout
         sys.stdout.flush()
     elif name.startswith(_DESCRIPTORS) or (os.path.exists(name) and not os.path.isfile(name)):

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any, BinaryIO
 
 from discoparse.errors import UsageError
-from discoparse.files.streams import STANDARD, folder_files, open_bytes, suffix
+from discoparse.files.streams import DAMAGED, STANDARD, folder_files, open_bytes, suffix
 from discoparse.tree import Tree
 
 
@@ -121,14 +121,25 @@ def directory_members(folder: str, entry: Format | None) -> tuple[list[str], For
         raise UsageError(f"no files with a known ending in the directory {folder}: name the format with --from")
     known: dict[str, Format] = {}  # one file of each ending tells for all
     for file in members:
+        if suffix(file) not in known and (found := _format_inside(file)):
+            known[suffix(file)] = found
+    for file in members:
         if suffix(file) not in known:
-            with open_bytes(file) as stream:
-                known[suffix(file)] = guess_format(file, stream)
+            raise UsageError(f"cannot tell the format of {file} and its like: name it with --from {'|'.join(FORMATS)}")
     counts = Counter(known[suffix(file)].name for file in members)
     if len(counts) > 1:
         listed = ", ".join(f"{count} {name}" for name, count in counts.most_common())
         raise UsageError(f"the directory {folder} holds files of several formats ({listed}): choose one with --from")
     return members, FORMATS[next(iter(counts))]
+
+
+def _format_inside(file: str) -> Format | None:
+    """The format of a file, None if it does not tell: it may be empty, or damaged, which is told when it is read."""
+    try:
+        with open_bytes(file) as stream:
+            return guess_format(file, stream)
+    except (UsageError, *DAMAGED):
+        return None
 
 
 def _by_suffix(path: str) -> list[Format]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import warnings
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from discoparse.errors import Problem, TreebankError, TreebankWarning
-from discoparse.files.streams import UnknownEncodingError
+from discoparse.files.streams import DAMAGED, UnknownEncodingError
 
 ON_ERROR = ("fail", "skip", "repair")
 ATTRIBUTE = "the attribute "  # begins the names of features that a format cannot hold
@@ -146,9 +144,11 @@ def damage_reported(reading: Reading) -> Iterator[None]:
     """Turns what only shows while reading on (cut `.gz`, broken UTF-16) into a problem of the file."""
     try:
         yield
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except DAMAGED as error:
         reading.problem(f"the compressed file is cut off or damaged ({error})")
     except UnknownEncodingError as error:
-        reading.problem(f"the file declares the unknown encoding {error}: name the right one with --encoding", 1)
+        reading.problem(
+            f"the file declares {error}, which is not a known text encoding: name the right one with --encoding", 1
+        )
     except UnicodeError as error:
         reading.problem(f"bytes that the encoding does not know ({error}): name the right one with --encoding")

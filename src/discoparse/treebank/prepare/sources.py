@@ -7,7 +7,7 @@ import os
 import re
 
 from discoparse.errors import UsageError
-from discoparse.files.streams import folder_files, open_bytes, suffix
+from discoparse.files.streams import DAMAGED, folder_files, open_bytes, suffix
 
 SPLITS = ("train", "dev", "test")
 _WSJ = re.compile(r"(?:wsj_)?(\d\d)(?:\d\d)?\.mrg(?:\.gz)?$", re.IGNORECASE)
@@ -85,4 +85,6 @@ def encoding_of(path: str, otherwise: str) -> str:
             decoder.decode(b"", final=True)
         except UnicodeDecodeError:
             return otherwise
+        except DAMAGED:  # told when the trees are read
+            pass
     return "utf-8"
