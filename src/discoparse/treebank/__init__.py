@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from discoparse.errors import Problem, TreebankWarning, UsageError
-from discoparse.files.streams import STANDARD, PathLike, decoded, open_bytes, open_for_writing, path_list, printable
+from discoparse.files.atomic import PathLike
+from discoparse.files.streams import STANDARD, decoded, open_bytes, open_for_writing, path_list, printable
 from discoparse.tree import Tree
 from discoparse.treebank.formats import (
     FORMATS,

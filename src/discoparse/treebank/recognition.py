@@ -11,7 +11,7 @@ import re
 import zlib
 
 from discoparse.errors import UsageError
-from discoparse.files.streams import PathLike
+from discoparse.files.atomic import PathLike
 from discoparse.tree import Node, Tree
 from discoparse.treebank.formats import FORMATS, sniff
 from discoparse.treebank.report import Reading, Report
