@@ -1,65 +1,32 @@
-"""A discontinuous constituency tree: words, tags, labelled nodes, and what can be asked of them.
+"""The tree itself. Leaves are token indexes, inner nodes are `Node` objects; the yield of a node is a set of token
+indexes that need not be contiguous.
 
-Leaves are token indexes, inner nodes are `Node` objects; the yield of a node is a set of token indexes that need
-not be contiguous. Children always stand in the order of their first token (`Tree.sort`), so that equal trees are
-equal whatever the order in which a file listed them. All traversals are iterative: depth is not limited.
+Children are in the order of their first token (`Tree.sort`), so trees compare equal in whatever order a file listed
+them. All traversals are iterative: depth is not limited.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from discoparse.tree.masks import blocks, gap_count, indexes, interleave
+from discoparse.tree.node import Node, SecondaryEdge, Span, Token
+from discoparse.tree.records import Record, records
+
+if TYPE_CHECKING:
+    import nltk
 
 ROOT = "ROOT"  # label of the virtual root, as in disco-dop's files
+GAP = " … "  # between the parts of a discontinuous constituent's text
 
 Constituent = tuple[str, frozenset[int]]  # the paper's instantiated constituent (X, s), Section 2.1
-Span = tuple[int, int]  # characters start..end-1 of a text
-
-
-@dataclass(slots=True)
-class Token:
-    """A word of the sentence, with whatever the treebank says about it."""
-
-    word: str
-    tag: str
-    lemma: str | None = None
-    morph: str | None = None
-    edge: str | None = None  # label of the edge to the parent (grammatical function)
-    features: dict[str, str] = field(default_factory=dict)  # further attributes of the source format
-    span: Span | None = field(default=None, compare=False)  # where it stands in the text that was parsed
-
-
-@dataclass(slots=True, eq=False)
-class Node:
-    """A labelled constituent; children are nodes or, for leaves, token indexes. Compared by identity.
-
-    `probability` is the parser's (see docs/commands/parse.md); like the spans, it is no part of what makes trees equal.
-    """
-
-    label: str
-    children: list[Node | int]
-    edge: str | None = None
-    morph: str | None = None
-    features: dict[str, str] = field(default_factory=dict)
-    probability: float | None = None
-
-    def __repr__(self) -> str:
-        return f"<Node {self.label}, {len(self.children)} children>"
-
-
-@dataclass(slots=True, eq=False)
-class SecondaryEdge:
-    """An edge beside the tree: `child` has `parent` as a further parent (Tiger's secedge, Alpino's co-index)."""
-
-    child: Node | int
-    parent: Node | int
-    label: str | None = None
 
 
 @dataclass(slots=True, eq=False)
 class Tree:
-    """A sentence and its tree.
+    """A sentence and its tree. Trees can change, so they have no hash: put `tree.key()` into sets and dictionaries.
 
     >>> tree = Tree.from_constituents(
     ...     [Token("what", "WP"), Token("to", "TO"), Token("do", "VB")],
@@ -76,6 +43,9 @@ class Tree:
     comments: list[str] = field(default_factory=list)
     secondary_edges: list[SecondaryEdge] = field(default_factory=list)
     text: str | None = None  # the sentence as it stood in the text that was parsed, first token to last
+
+    def __post_init__(self) -> None:
+        self._link()
 
     # -- construction -------------------------------------------------------------------------------------------
 
@@ -134,16 +104,25 @@ class Tree:
         )
 
     def sort(self) -> None:
-        """Put the children of every node in the order of their first token."""
-        first: dict[int, int] = {}
+        """Put the children of every node in the order of their first token. Call it after changing the tree: it also
+        tells new nodes that they are in this tree, which `Node.parent` and `Node.text` need."""
+        first: dict[Node, int] = {}
+        for node in reversed(self._link()):
+            firsts = [child if isinstance(child, int) else first[child] for child in node.children]
+            in_order = sorted(firsts)
+            first[node] = in_order[0]
+            if firsts != in_order:
+                node.children.sort(key=lambda child: child if isinstance(child, int) else first[child])
 
-        def key(child: Node | int) -> int:
-            return child if isinstance(child, int) else first[id(child)]
-
-        for node in self.postorder():
-            if len(node.children) > 1:
-                node.children.sort(key=key)
-            first[id(node)] = key(node.children[0])
+    def _link(self) -> list[Node]:
+        """Tell every node that it is in this tree; the nodes, parents before children."""
+        nodes = [self.root]
+        for node in nodes:  # which grows meanwhile
+            node._tree = self  # type: ignore[misc]  # mypy overlooks inherited slots
+            for child in node.children:
+                if not isinstance(child, int):
+                    nodes.append(child)
+        return nodes
 
     # -- traversal and yields -----------------------------------------------------------------------------------
 
@@ -153,7 +132,9 @@ class Tree:
         while stack:
             node = stack.pop()
             yield node
-            stack.extend(c for c in reversed(node.children) if not isinstance(c, int))
+            for child in reversed(node.children):
+                if not isinstance(child, int):
+                    stack.append(child)
 
     def postorder(self) -> Iterator[Node]:
         """All nodes, children before parents, left to right."""
@@ -162,7 +143,9 @@ class Tree:
         while stack:
             node = stack.pop()
             order.append(node)
-            stack.extend(c for c in node.children if not isinstance(c, int))
+            for child in node.children:
+                if not isinstance(child, int):
+                    stack.append(child)
         return reversed(order)
 
     def masks(self) -> dict[Node, int]:
@@ -198,6 +181,16 @@ class Tree:
     def parents(self) -> dict[Node | int, Node]:
         """The parent of every node and every token index; the root has none."""
         return {child: node for node in self.preorder() for child in node.children}
+
+    def find(self, label: str) -> list[Node]:
+        """The nodes with this label, parents before children, left to right.
+
+        >>> tree = Tree([Token("Go", "VB"), Token("on", "RP")], Node("S", [Node("VP", [0, Node("PRT", [1])])]))
+        >>> [node.text for node in tree.find("PRT")], tree.find("NP")
+        (['on'], [])
+        """
+        self._link()
+        return [node for node in self.preorder() if node.label == label]
 
     def constituents(self) -> list[Constituent]:
         """Label and yield of every node, parents before children; unary chains from the top down."""
@@ -237,12 +230,22 @@ class Tree:
     def tags(self) -> list[str]:
         return [token.tag for token in self.tokens]
 
+    def text_of(self, mask: int) -> str:
+        """The text of a yield, given as a bit mask: see `Node.text`."""
+        start, end = self.tokens[0].span, self.tokens[-1].span
+        text = self.text
+        if text is None or start is None or end is None or end[1] - start[0] != len(text):  # tokens may be removed
+            return GAP.join(" ".join(self.words[first : last + 1]) for first, last in blocks(mask))
+        places = [(self.tokens[first].span, self.tokens[last].span) for first, last in blocks(mask)]
+        return GAP.join(text[a[0] - start[0] : b[1] - start[0]] for a, b in places if a and b)
+
     def __len__(self) -> int:
         """Number of tokens."""
         return len(self.tokens)
 
     def key(self) -> tuple[object, ...]:
-        """Everything that two equal trees share, as comparable data (children in canonical order)."""
+        """Everything that two equal trees share, as data that can be compared and hashed (children in canonical
+        order)."""
         numbers = {node: k for k, node in enumerate(self.preorder())}
 
         def name(end: Node | int) -> tuple[str, int]:
@@ -258,11 +261,8 @@ class Tree:
         edges = tuple(sorted((name(e.child), name(e.parent), e.label or "") for e in self.secondary_edges))
         return (self.id, tuple(self.comments), tokens, nodes, edges)
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: object) -> bool:  # which also takes the hash away
         return isinstance(other, Tree) and self.key() == other.key()
-
-    def __hash__(self) -> int:
-        return hash(self.key())
 
     def __str__(self) -> str:
         from discoparse.treebank.discbracket import format_tree
@@ -281,6 +281,24 @@ class Tree:
         ]
         edges = [(names.get(e.child, e.child), names.get(e.parent, e.parent), e.label) for e in self.secondary_edges]
         return _unpickle, (self.tokens, nodes, self.id, self.comments, edges, self.text)
+
+    # -- as something else --------------------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """The tree as data that `json.dumps` takes, as docs/formats.md describes it."""
+        from discoparse.treebank.jsontrees import tree_to_json
+
+        return tree_to_json(self)
+
+    def to_nltk(self) -> nltk.Tree:
+        """The tree as an `nltk.Tree`, see `discoparse.treebank.nltk_trees`. Needs the package `nltk`."""
+        from discoparse.treebank.nltk_trees import to_nltk
+
+        return to_nltk(self)
+
+    def to_records(self) -> list[Record]:
+        """A flat row for each node and each token, for a table: see `discoparse.tree.records`."""
+        return records(self)
 
     def _repr_svg_(self) -> str:
         """The picture that a notebook shows."""
@@ -302,66 +320,3 @@ def _unpickle(
         node.children = [named(child) for child in node.children]  # type: ignore[arg-type]
     secondary = [SecondaryEdge(named(child), named(parent), label) for child, parent, label in edges]
     return Tree(tokens, made[0], name, comments, secondary, text)
-
-
-def indexes(mask: int) -> list[int]:
-    """The token indexes in a bit mask, in order.
-
-    >>> indexes(0b1001)
-    [0, 3]
-    """
-    found = []
-    while mask:
-        low = mask & -mask
-        found.append(low.bit_length() - 1)
-        mask ^= low
-    return found
-
-
-def blocks(mask: int) -> list[tuple[int, int]]:
-    """The first and the last token of each contiguous block of a yield.
-
-    >>> blocks(0b1011001)
-    [(0, 0), (3, 4), (6, 6)]
-    """
-    found = []
-    while mask:
-        first = (mask & -mask).bit_length() - 1
-        filled = mask + (1 << first)  # the carry runs to the end of the block
-        end = (filled & -filled).bit_length() - 1
-        found.append((first, end - 1))
-        mask &= -1 << end
-    return found
-
-
-def gap_count(mask: int) -> int:
-    """The number of gaps in a yield.
-
-    >>> gap_count(0b1011001), gap_count(0b1110)
-    (2, 0)
-    """
-    return (mask & ~(mask << 1)).bit_count() - 1  # starts of blocks, less one
-
-
-def gap_tokens(s: Iterable[int]) -> list[int]:
-    """The paper's gap of s: the tokens between its ends that are not in it (Section 3.2).
-
-    >>> gap_tokens({1, 5, 6})
-    [2, 3, 4]
-    """
-    members = set(s)
-    return [i for i in range(min(members), max(members)) if i not in members]
-
-
-def interleave(a: int, b: int) -> bool:
-    """Whether tokens of disjoint yields a and b alternate at least a b a b (or b a b a).
-
-    >>> interleave(0b0101, 0b1010), interleave(0b1001, 0b0110)
-    (True, False)
-    """
-    turns, last = 0, None
-    for i in indexes(a | b):
-        owner = a >> i & 1
-        if owner != last:
-            turns, last = turns + 1, owner
-    return turns > 3
