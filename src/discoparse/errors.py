@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 
 class DiscoparseError(Exception):
@@ -41,3 +43,14 @@ class TreebankError(DiscoparseError):
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
         self.problem = problem
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A question to add to a message about an unknown name, with a space before it; empty if no known name is close.
+
+    >>> did_you_mean("hiden", ["hidden", "layers"]), did_you_mean("EN", ["de", "en"]), did_you_mean("oracle", ["seed"])
+    (' Did you mean hidden?', ' Did you mean en?', '')
+    """
+    spellings = {candidate.casefold(): candidate for candidate in known}
+    close = get_close_matches(name.casefold(), spellings, n=1)
+    return f" Did you mean {spellings[close[0]]}?" if close else ""
