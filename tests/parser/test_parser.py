@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
@@ -11,10 +15,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_model import random_parser
+from random_model import random_parser, save_random_model
 
+import discoparse.neural.forms
 import discoparse.parser.parser
-from discoparse import Parser, Tree
+from discoparse import Parser, Tree, load
 from discoparse.errors import DiscoparseError
 from discoparse.neural.batching import LONGEST_SENTENCE
 from discoparse.parser.passages import read_lines
@@ -25,7 +30,7 @@ SENTENCES = [
     ["What", "did", "you", "see", "?"],
     ["cats"],
     ["The", "dog", "-LRB-", "old", "-RRB-", "barks", "."],
-    ["(", "…", "\u200d", "日本", "a b", ""],
+    ["(", "…", "\u200d", "日本", "a b"],
     ["dog"] * 30,
 ]
 
@@ -84,10 +89,75 @@ def test_a_stream_keeps_the_order_and_the_places_of_empty_sentences(sentences):
     assert [tree.words if tree else [] for tree in streamed] == sentences
 
 
+@settings(deadline=None, max_examples=20)
+@given(st.lists(texts, max_size=4))
+def test_a_list_of_texts_gives_the_trees_of_each(several):
+    together = PARSER.parse(several)
+    assert together == [PARSER.parse(text) for text in several]
+    for trees, text in zip(together, several, strict=True):
+        for tree in trees:
+            check_tree(tree, text)
+
+
+def test_in_a_list_of_texts_lines_and_warnings_are_those_of_each():
+    long = "word " * (LONGEST_SENTENCE + 1)
+    with pytest.warns(UserWarning, match="text 2: the sentence at characters 0 to "):
+        assert [len(trees) for trees in PARSER.parse(("a\nb", long, ""), lines=True)] == [2, 2, 0]
+    assert [len(trees) for trees in PARSER.parse(iter(["a\nb"]))] == [1]
+    assert PARSER.parse([]) == []
+
+
 @pytest.mark.parametrize("parse", [PARSER.parse_tokens, PARSER.stream_tokens])
-def test_a_string_is_no_list_of_words(parse):
-    with pytest.raises(TypeError, match="sentence 2 is a string"):
-        list(parse([["a"], "no words"]))
+@pytest.mark.parametrize(
+    ("sentences", "message"),
+    [
+        ([["a"], "no words"], "sentence 2 is a string: give lists of words, or call `parse` for raw text"),
+        ([["a"], [1, 2]], "word 1 of sentence 2 is of type int, not a string"),
+        ([["a", None]], "word 2 of sentence 1 is None, not a string"),
+        ([["a", b"b"]], "word 2 of sentence 1 is of type bytes, not a string"),
+        ([["a"], None], "sentence 2 is None, not a list of words"),
+        ([b"ab"], "sentence 1 is of type bytes, not a list of words"),
+        ([3], "sentence 1 is of type int, not a list of words"),
+        ("text", "expected a list of sentences, each a list of words, not of type str"),
+        (b"text", "expected a list of sentences, each a list of words, not of type bytes"),
+        (None, "expected a list of sentences, each a list of words, not None"),
+    ],
+)
+def test_what_is_not_a_list_of_words_is_named(parse, sentences, message):
+    with pytest.raises(TypeError) as raised:
+        list(parse(sentences))
+    assert str(raised.value) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "takes a text or a list of texts, not NoneType"),
+        (b"text", "takes a text or a list of texts, not bytes"),
+        (7, "takes a text or a list of texts, not int"),
+        (["text", ["some", "words"]], "text 2 is a list, not a string: for words, call `parse_tokens`"),
+        (["text", None], "text 2 is a NoneType, not a string"),
+    ],
+)
+def test_what_is_not_a_text_is_named(text, message):
+    with pytest.raises(TypeError, match=message):
+        PARSER.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ([], "it has 0 words; a tree needs 1 to 2,000"),
+        (["word"] * (LONGEST_SENTENCE + 1), "it has 2,001 words; a tree needs 1 to 2,000"),
+        (["a", ""], "word 2 is empty"),
+        (["a", "b", "x" * 1_000_001], "word 3 has 1,000,001 characters, more than 1,000,000"),
+    ],
+)
+def test_sentences_without_a_tree_are_refused_alone_and_left_out_of_a_stream(words, problem):
+    with pytest.raises(DiscoparseError) as raised:
+        PARSER.parse_tokens([["a"], words])
+    assert str(raised.value) == f"sentence 2 cannot be parsed: {problem}"
+    assert [tree and tree.words for tree in PARSER.stream_tokens([["a"], words, ["b"]])] == [["a"], None, ["b"]]
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
@@ -115,6 +185,45 @@ def test_a_stream_reads_no_further_than_it_must():
     stream = PARSER.stream(endless())
     assert next(stream).words == ["The", "dog", "barks", "."]
     assert consumed < 1000
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_long_words_fill_a_window_too(text):
+    """Memory is bounded in characters, not only in tokens."""
+    consumed = 0
+
+    def endless():
+        nonlocal consumed
+        while True:
+            consumed += 1
+            yield "x" * 10_000 + f"{consumed}\n\n" if text else ["x" * 10_000 + str(consumed)]
+
+    stream = PARSER.stream(endless()) if text else PARSER.stream_tokens(endless())
+    assert next(stream).words == ["x" * 10_000 + "1"]
+    assert consumed < 10
+
+
+def test_the_cache_of_forms_is_bounded_in_characters(monkeypatch):
+    monkeypatch.setattr(discoparse.neural.forms, "_MOST_CHARACTERS", 1000)
+    parser = random_parser()
+    for k in range(50):
+        parser.parse_tokens([[f"{k:0100}"]])
+        cache = parser.decoder._forms
+        assert sum(map(len, cache.rows)) <= 1100
+    assert len(cache.rows) > 1, "nothing is kept"
+
+
+def test_a_word_without_end_is_cut_and_told_of_once():
+    text = "The dog. " + "x" * 1_000_001 + " barks."
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        trees = PARSER.parse(text)
+    assert [str(warning.message) for warning in caught] == [
+        "the word at character 9 has more than 200,000 characters: cut into parts, each in a sentence of its own"
+    ]
+    for tree in trees:
+        check_tree(tree, text)
+    assert "".join(word for tree in trees for word in tree.words).count("x") == 1_000_001
 
 
 def test_company_does_not_matter():
@@ -164,6 +273,61 @@ def test_a_pickled_parser_parses_alike():
     assert copy.parse(TEXT) == PARSER.parse(TEXT)
 
 
+def test_a_parser_says_what_it_is():
+    assert repr(PARSER) == "<Parser 'random', language en, trained on three sentences, on cpu>"
+    assert repr(Parser(PARSER.network, PARSER.vocabulary)) == "<Parser 6 labels, 10 tags, on cpu>"
+
+
+def test_loading_leaves_the_threads_of_pytorch_alone(tmp_path):
+    """Unless it is told to set them; a copy in the same process changes nothing."""
+    save_random_model(tmp_path)
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(3)
+        pickle.loads(pickle.dumps(load(tmp_path)))
+        assert torch.get_num_threads() == 3
+        parser = load(tmp_path, threads=2)
+        assert torch.get_num_threads() == 2
+        torch.set_num_threads(3)
+        assert pickle.loads(pickle.dumps(parser)).threads == 2
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(
+    ("told", "worker", "expected"), [(3, False, "3"), (3, True, "3"), (None, True, "1"), (None, False, "alone")]
+)
+def test_the_number_of_threads_travels_with_a_parser(tmp_path, told, worker, expected):
+    """To another process: what `load` was told, else one thread in a worker of a pool, else what PyTorch likes."""
+    parser = pickle.loads(pickle.dumps(PARSER))
+    parser.threads = told
+    (tmp_path / "parser").write_bytes(pickle.dumps(parser))
+    program = """
+import multiprocessing, pickle, sys, torch
+def revive():
+    before = torch.get_num_threads()
+    pickle.load(open(sys.argv[1], "rb"))
+    print("alone" if sys.argv[2] == "False" and torch.get_num_threads() == before else torch.get_num_threads())
+if __name__ == "__main__" and sys.argv[2] == "True":
+    worker = multiprocessing.get_context("spawn").Process(target=revive)
+    worker.start()
+    worker.join()
+elif __name__ == "__main__":
+    revive()
+"""
+    (tmp_path / "program.py").write_text(program)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "program.py", tmp_path / "parser", str(worker)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+        env={name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"},
+    )
+    assert done.stdout == f"{expected}\n"
+
+
 def test_threads_share_a_parser():
     """Eight threads that start together on a parser that has seen nothing get the trees that one gets."""
     expected = random_parser().parse_tokens(SENTENCES * 4)
@@ -179,7 +343,7 @@ def test_threads_share_a_parser():
             assert found == expected
 
 
-def test_overlong_sentences_are_cut_in_text_and_refused_as_tokens():
+def test_overlong_sentences_are_cut_in_text():
     text = "word " * (LONGEST_SENTENCE + 1)
     with pytest.warns(
         UserWarning, match=f"has {LONGEST_SENTENCE + 1:,} tokens, more than {LONGEST_SENTENCE:,}: cut into 2 parts"
@@ -188,16 +352,9 @@ def test_overlong_sentences_are_cut_in_text_and_refused_as_tokens():
     assert [len(tree) for tree in trees] == [LONGEST_SENTENCE // 2, LONGEST_SENTENCE // 2 + 1]
     for tree in trees:
         assert tree.text == text[tree.tokens[0].span[0] : tree.tokens[-1].span[1]]
-    with pytest.raises(DiscoparseError, match=r"sentence 2 has 2,001 words; a tree needs 1 to 2,000"):
-        PARSER.parse_tokens([["a"], ["word"] * (LONGEST_SENTENCE + 1)])
-    assert list(PARSER.stream_tokens([["word"] * (LONGEST_SENTENCE + 1)])) == [None]
 
 
-def test_misuse_is_explained():
-    with pytest.raises(DiscoparseError, match="sentence 1 has 0 words"):
-        PARSER.parse_tokens([[]])
-    with pytest.raises(TypeError, match="sentence 1 is a string"):
-        PARSER.parse_tokens(["The dog barks."])
+def test_tokens_have_no_spans():
     with pytest.raises(ValueError, match="not parsed from text"):
         PARSER.parse_tokens([["dog"]])[0].spans()
     assert PARSER.parse("") == PARSER.parse(" \n\t\x00") == PARSER.parse_tokens([]) == []

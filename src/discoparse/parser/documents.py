@@ -7,8 +7,8 @@ from itertools import chain, groupby, tee
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from discoparse.neural.batching import LONGEST_SENTENCE
 from discoparse.parser.passages import Notice, Passage, read_lines, read_text
+from discoparse.parser.tokens import unparsable
 from discoparse.tree import Tree
 
 if TYPE_CHECKING:
@@ -40,12 +40,12 @@ def parse_documents(
 
 
 def parse_treebank(parser: Parser, gold: Iterable[Tree], refuse: Notice) -> Iterator[Tree | None]:
-    """Trees of the parser's own for the sentences of a treebank, with their ids; None for one that is too long."""
+    """The parser's trees for the sentences of a treebank, with their ids; None for one that cannot be parsed."""
     gold, sentences = tee(gold)
     found = parser.stream_tokens(tree.words for tree in sentences)
     for number, (tree, parsed) in enumerate(zip(gold, found, strict=True), 1):
         if parsed is None:
-            refuse(f"sentence {number} is refused: it has {len(tree.tokens):,} tokens, more than {LONGEST_SENTENCE:,}")
+            refuse(f"sentence {number} is refused: {unparsable(tree.words)}")
         else:
             parsed.id = tree.id
         yield parsed

@@ -146,18 +146,21 @@ def _no_model(name: str, installed: Installed) -> str:
     return f"there is no model {name!r}: did you mean {meant}?{missing}"
 
 
-def load(model: str | Path, device: str = "auto", threads: int | None = 1) -> Parser:
+def load(model: str | Path, device: str = "auto", threads: int | None = None) -> Parser:
     """The parser of an installed model, as `load("nl")`, or of a model's directory.
 
-    `device` is `auto` (a GPU if there is one), `cpu` or `cuda`. `threads` sets the cores that PyTorch may use in this
-    process; None leaves that as it is. Loading runs no code that a model brings along.
+    `device` is `auto` (a GPU if there is one), `cpu` or `cuda`. `threads` sets how many threads PyTorch uses, in this
+    whole process and in others that the parser is sent to; by default PyTorch's setting is left alone. Loading runs no
+    code that a model brings along.
     """
     directory = find_model(model)
     from discoparse.neural.device import choose_device, use_threads
 
     if threads is not None:
         use_threads(threads)
-    return load_parser(directory, choose_device(device))
+    parser = load_parser(directory, choose_device(device))
+    parser.threads = threads
+    return parser
 
 
 def load_parser(path: str | Path, device: str | torch.device = "cpu") -> Parser:

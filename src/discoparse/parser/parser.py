@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from functools import partial
+from itertools import islice
+from typing import Any, overload
 
 import torch
 from torch import Tensor
 
 from discoparse.errors import DiscoparseError
 from discoparse.model.info import ModelInfo
-from discoparse.neural.batching import LONGEST_SENTENCE
 from discoparse.neural.decoder import Decoder
+from discoparse.neural.device import use_threads
 from discoparse.neural.network import Network, NetworkConfig
 from discoparse.neural.replay import build_tree, replay
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.parser.passages import Notice, Passage, read_text
+from discoparse.parser.tokens import unparsable, word_lists
 from discoparse.parser.windows import windows
 from discoparse.tree import Token, Tree
 
 # Tokens that a stream is read ahead, to be sorted by length.
 WINDOW_TOKENS = {"cpu": 16384, "cuda": 131072}
+_TOKEN_CHARACTERS = 16  # a sentence of longer words counts as one of more words, so memory is bounded
+_PROCESS = os.urandom(16)  # tells whether a pickled parser is revived in the process that it came from
 
 
 class Parser:
-    """A network with its vocabulary. Picklable, and safe to use from several threads."""
+    """A network with its vocabulary. Picklable, and safe to use from several threads and after a fork."""
 
     def __init__(
         self,
@@ -36,14 +43,24 @@ class Parser:
     ) -> None:
         self.device = torch.device(device)
         self.info = info  # of a model that was loaded
+        self.threads: int | None = None  # what `load` was told, for copies in other processes
         self.network = network.to(self.device).eval()
         self.vocabulary = vocabulary
         self.decoder = Decoder(self.network, vocabulary, self.device)
 
+    def __repr__(self) -> str:
+        if self.info is None:
+            what = f"{len(self.vocabulary.labels)} labels, {len(self.vocabulary.tags)} tags"
+        else:
+            facts = {"language": self.info.language, "trained on": ", ".join(self.info.treebanks)}
+            what = ", ".join([repr(self.info.name), *(f"{name} {fact}" for name, fact in facts.items() if fact)])
+        return f"<Parser {what}, on {self.device}>"
+
     def __reduce__(self) -> tuple[Any, ...]:
-        """Locks and caches stay at home; on a machine without a GPU, the copy uses the processor."""
+        """Locks and caches stay behind; on a machine without a GPU, the copy uses the CPU."""
         parameters = {name: tensor.cpu() for name, tensor in self.network.state_dict().items()}
-        return _revive, (parameters, self.network.config, self.vocabulary, self.device.type, self.info)
+        threads = self.threads, _PROCESS
+        return _revive, (parameters, self.network.config, self.vocabulary, self.device.type, self.info, threads)
 
     @property
     def language(self) -> str | None:
@@ -52,31 +69,52 @@ class Parser:
 
     # -- what users call ------------------------------------------------------------------------------------------
 
-    def parse(self, text: str, *, lines: bool = False) -> list[Tree]:
-        """The trees of a text's sentences. With `lines`, every line end ends a sentence; otherwise blank lines do."""
-        if not isinstance(text, str):
-            raise TypeError(f"`parse` takes a text, not {type(text).__name__}: `parse_tokens` is for lists of words")
-        return _trees(self._parse_window(list(read_text([text], self.language, _warn, lines=lines))))
+    @overload
+    def parse(self, text: str, *, lines: bool = False) -> list[Tree]: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def parse(self, text: Iterable[str], *, lines: bool = False) -> list[list[Tree]]: ...
+
+    def parse(self, text: str | Iterable[str], *, lines: bool = False) -> list[Tree] | list[list[Tree]]:
+        """The trees of a text's sentences; of a list of texts, a list of trees for each. All are parsed together, which
+        is faster than one after the other.
+
+        A blank line ends a sentence; with `lines`, every line end does. Spans are those of each text.
+        """
+        if isinstance(text, str):
+            return self._parse_all(read_text([text], self.language, _warn, lines=lines))
+        passages, counts = [], []
+        for number, part in enumerate(_texts(text), 1):
+            notice = partial(_warn_of_text, number)
+            found = list(read_text([part], self.language, notice, lines=lines))
+            passages += found
+            counts.append(len(found))
+        trees = iter(self._parse_all(passages))
+        return [list(islice(trees, count)) for count in counts]
 
     def parse_tokens(self, sentences: Iterable[Sequence[str]]) -> list[Tree]:
         """A tree for each sentence, in order; sentences are lists of words."""
-        return _trees(self._parse_window(list(_checked(sentences))))
+        passages = []
+        for number, words in enumerate(word_lists(sentences), 1):
+            problem = unparsable(words)
+            if problem is not None:
+                raise DiscoparseError(f"sentence {number} cannot be parsed: {problem}")
+            passages.append(Passage(words))
+        return self._parse_all(passages)
 
     def stream(self, pieces: Iterable[str], *, lines: bool = False, notice: Notice | None = None) -> Iterator[Tree]:
-        """The trees of a text that comes in pieces, as lines of a file, and may be of any length.
+        """The trees of a text that comes in pieces, such as the lines of a file, and may be of any length.
 
-        `notice` is told of sentences that had to be cut; without it they are warned of.
+        `notice` is told of sentences that had to be cut; without it there is a warning for each.
         """
         passages = read_text(pieces, self.language, notice or _warn, lines=lines)
         return (tree for tree in self.parse_passages(passages) if tree is not None)
 
     def stream_tokens(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tree | None]:
-        """A tree for each sentence of a stream of any length, in order; None for one without words or with more than
-        `LONGEST_SENTENCE`."""
-        lists = _word_lists(sentences)
-        return self.parse_passages(
-            Passage(list(words)) if 0 < len(words) <= LONGEST_SENTENCE else None for words in lists
-        )
+        """A tree for each sentence of a stream of any length, in order; None for a sentence that `parse_tokens` would
+        refuse: without words, with too many, or with a word that is empty or absurdly long."""
+        lists = word_lists(sentences)
+        return self.parse_passages(Passage(words) if unparsable(words) is None else None for words in lists)
 
     def parse_passages(
         self, passages: Iterable[Passage | None], idle: Callable[[], bool] | None = None
@@ -89,6 +127,10 @@ class Parser:
             yield from self._parse_window(window)
 
     # -- how it is done -------------------------------------------------------------------------------------------
+
+    def _parse_all(self, passages: Iterable[Passage]) -> list[Tree]:
+        """The trees of passages that all fit into memory."""
+        return [tree for tree in self._parse_window(list(passages)) if tree is not None]
 
     def _parse_window(self, window: Sequence[Passage | None]) -> list[Tree | None]:
         """Parse what fits into memory at once, in batches of sentences of like length."""
@@ -111,39 +153,59 @@ class Parser:
         return trees
 
 
-def _trees(found: Iterable[Tree | None]) -> list[Tree]:
-    return [tree for tree in found if tree is not None]
-
-
 def _size(passage: Passage | None) -> int:
-    return 0 if passage is None else len(passage.words)
+    """How much of a window a passage takes: its tokens, or more where they are very long."""
+    if passage is None:
+        return 0
+    characters = sum(map(len, passage.words)) if passage.text is None else len(passage.text)
+    return max(len(passage.words), characters // _TOKEN_CHARACTERS)
 
 
-def _checked(sentences: Iterable[Sequence[str]]) -> Iterator[Passage]:
-    """Sentences that can be parsed; raises an error for others."""
-    for number, words in enumerate(_word_lists(sentences), 1):
-        if not 0 < len(words) <= LONGEST_SENTENCE:
-            raise DiscoparseError(f"sentence {number} has {len(words):,} words; a tree needs 1 to {LONGEST_SENTENCE:,}")
-        yield Passage(list(words))
-
-
-def _word_lists(sentences: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
-    """The sentences, unless one is a string: its characters are no words."""
-    for number, words in enumerate(sentences, 1):
-        if isinstance(words, str):
-            raise TypeError(f"sentence {number} is a string: give lists of words, or call `parse` for raw text")
-        yield words
+def _texts(texts: Iterable[str]) -> Iterator[str]:
+    """The texts, if that is what they are."""
+    if isinstance(texts, bytes) or not isinstance(texts, Iterable):
+        raise TypeError(f"`parse` takes a text or a list of texts, not {type(texts).__name__}")
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise TypeError(f"text {number} is a {type(text).__name__}, not a string: for words, call `parse_tokens`")
+        yield text
 
 
 def _warn(message: str) -> None:
     warnings.warn(message, stacklevel=2)
 
 
+def _warn_of_text(number: int, message: str) -> None:
+    _warn(f"text {number}: {message}")
+
+
 def _revive(
-    parameters: dict[str, Tensor], config: NetworkConfig, vocabulary: Vocabulary, device: str, info: ModelInfo | None
+    parameters: dict[str, Tensor],
+    config: NetworkConfig,
+    vocabulary: Vocabulary,
+    device: str,
+    info: ModelInfo | None,
+    threads: tuple[int | None, bytes],
 ) -> Parser:
     """A parser from what `Parser.__reduce__` kept."""
+    count, process = threads
+    if process != _PROCESS:
+        _use_threads_elsewhere(count)
     with torch.random.fork_rng(devices=[]):  # as in `load_parser`
         network = Network(config)
     network.load_state_dict(parameters)
-    return Parser(network, vocabulary, device if torch.cuda.is_available() else "cpu", info)
+    parser = Parser(network, vocabulary, device if torch.cuda.is_available() else "cpu", info)
+    parser.threads = count
+    return parser
+
+
+def _use_threads_elsewhere(count: int | None) -> None:
+    """PyTorch's threads for a parser that came from another process: those that `load` set there.
+
+    Without any, a worker of `multiprocessing` gets one thread, as in PyTorch's own data loaders: workers with as many
+    threads each as the machine has cores are up to 70 times slower.
+    """
+    if count is not None:
+        use_threads(count)
+    elif multiprocessing.parent_process() is not None and "OMP_NUM_THREADS" not in os.environ:
+        use_threads(1)

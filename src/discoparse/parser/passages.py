@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from discoparse.neural.batching import LONGEST_SENTENCE
 from discoparse.text import Sentence, read_pretokenized, split_stream
 from discoparse.text.sentence import TextToken
+from discoparse.text.split import LONGEST_PARAGRAPH
 from discoparse.tree import Span
 
 _LONGEST_LINE = 1 << 20  # characters of a sentence on a line
@@ -29,8 +30,25 @@ class Passage:
 def read_text(chunks: Iterable[str], language: str | None, notice: Notice, *, lines: bool = False) -> Iterator[Passage]:
     """The sentences of raw text that comes in pieces; see `split_stream`. Overlong ones are cut."""
     text = _RecentText(chunks)
-    for sentence in split_stream(text, language, lines=lines):
+    for sentence in _watched(split_stream(text, language, lines=lines), notice):
         yield from (_passage(piece, text) for piece in _cut(sentence, notice))
+
+
+def _watched(sentences: Iterable[Sentence], notice: Notice) -> Iterator[Sentence]:
+    """The same sentences; tells of words so long that `split_stream` has cut them, once for each."""
+    before: TextToken | None = None  # the token before, if it is very long
+    told = False
+    for sentence in sentences:
+        goes_on = before is not None and before.end == sentence.start
+        if before is not None and goes_on and not told:
+            notice(
+                f"the word at character {before.start} has more than {LONGEST_PARAGRAPH:,} characters: cut into parts, "
+                "each in a sentence of its own"
+            )
+        told = goes_on
+        last = sentence.tokens[-1]
+        before = last if last.end - last.start >= LONGEST_PARAGRAPH else None
+        yield sentence
 
 
 def read_lines(pieces: Iterable[str], notice: Notice) -> Iterator[Passage | None]:
