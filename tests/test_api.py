@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import doctest
 import pickle
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -33,10 +35,33 @@ def test_importing_the_package_does_not_import_torch():
 
 
 def test_public_names():
-    assert {name for name in dir(discoparse) if name in discoparse.__all__} == set(discoparse.__all__)
+    """The API and nothing else, whatever was imported meanwhile."""
+    import discoparse.drawing
+
+    assert dir(discoparse) == sorted(discoparse.__all__)
     assert all(getattr(discoparse, name) is not None for name in discoparse.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         discoparse.nonsense  # noqa: B018
+
+
+def test_the_version_is_written_once_in_pyproject():
+    project = (DOCS.parent / "pyproject.toml").read_text(encoding="utf-8")
+    assert re.findall(r'^version = "(.*)"$', project, re.MULTILINE) == [discoparse.__version__]
+
+
+def test_a_checkout_that_is_not_installed_has_no_version(tmp_path):
+    shutil.copytree(Path(discoparse.__file__).parent, tmp_path / "discoparse", ignore=shutil.ignore_patterns("*.pyc"))
+    program = "import sys; sys.path.insert(0, sys.argv[1]); import discoparse; print(discoparse.__version__)"
+    found = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program, tmp_path], capture_output=True, text=True, check=True
+    )
+    assert found.stdout == "0+unknown\n"
+
+
+def test_models_are_listed_with_their_facts():
+    models = discoparse.models()
+    assert [model["name"] for model in models] == list(installed_models())
+    assert all(model["language"] and model["licence"] and model["figures"] for model in models)
 
 
 @settings(deadline=None)
@@ -61,7 +86,8 @@ def test_deep_trees_can_be_pickled():
 @given(trees())
 def test_nltk_trees_lose_no_word_tag_label_or_order(tree):
     pytest.importorskip("nltk")
-    converted = to_nltk(tree)
+    converted = tree.to_nltk()
+    assert converted == to_nltk(tree)
     assert from_nltk(converted) == tree
     assert from_nltk(pickle.loads(pickle.dumps(converted))) == tree
     assert sorted(converted.leaves(), key=lambda leaf: leaf.position) == tree.words

@@ -1,38 +1,70 @@
-"""discoparse: discontinuous constituency parsing with a stack-free transition system and a dynamic oracle."""
+"""discoparse: discontinuous constituency parsing with a stack-free transition system and a dynamic oracle.
+
+`__all__` is the public API; docs/python.md describes it.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from discoparse.errors import DiscoparseError
     from discoparse.evaluation import evaluate
-    from discoparse.parser.finding import load
+    from discoparse.parser.finding import load, models
     from discoparse.parser.parser import Parser
     from discoparse.tree import Node, Token, Tree
     from discoparse.treebank import read_trees, write_trees
 
-__version__ = "0.1.0"
-__all__ = ["Node", "Parser", "Token", "Tree", "evaluate", "load", "read_trees", "write_trees"]
+    __version__: str
 
-# Where each public name lives; imported on first use, so that `import discoparse` never waits for PyTorch.
+__all__ = [
+    "DiscoparseError",
+    "Node",
+    "Parser",
+    "Token",
+    "Tree",
+    "__version__",
+    "evaluate",
+    "load",
+    "models",
+    "read_trees",
+    "write_trees",
+]
+
+# Where each public name is defined; imported on first use, so `import discoparse` never waits for PyTorch.
 _HOMES = {
+    "DiscoparseError": "errors",
     "Node": "tree",
     "Parser": "parser.parser",
     "Token": "tree",
     "Tree": "tree",
     "evaluate": "evaluation",
     "load": "parser.finding",
+    "models": "parser.finding",
     "read_trees": "treebank",
     "write_trees": "treebank",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name == "__version__":
+        value: Any = _version()
+    elif name in _HOMES:
+        value = getattr(import_module(f"discoparse.{_HOMES[name]}"), name)
+    else:
         raise AttributeError(f"module 'discoparse' has no attribute {name!r}")
-    value = getattr(import_module(f"discoparse.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted(__all__)
+
+
+def _version() -> str:
+    """The version in pyproject.toml, as it was installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("discoparse")
+    except PackageNotFoundError:  # a checkout on PYTHONPATH
+        return "0+unknown"

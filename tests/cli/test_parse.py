@@ -19,7 +19,7 @@ from random_model import random_parser, save_random_model
 
 from discoparse import Token, Tree, read_trees, write_trees
 from discoparse.cli import cli, main
-from discoparse.errors import DiscoparseError
+from discoparse.errors import DiscoparseError, UsageError
 from discoparse.neural.batching import LONGEST_SENTENCE
 from discoparse.parser.writing import OUTPUTS
 
@@ -82,6 +82,68 @@ def test_the_sentences_of_a_treebank_are_parsed_anew(parse, tmp_path):
     assert [tree.key()[1:] for tree in found] != [tree.key()[1:] for tree in trees]
     assert parse("--from", "export", "text").exception
     assert parse("--from", "export", "--pretokenized", "--input", str(gold)).exception
+
+
+@pytest.mark.parametrize("options", [[], ["--lines"], ["--pretokenized"]])
+def test_a_treebank_is_not_parsed_as_text(parse, tmp_path, options):
+    """From a file or standard input, compressed or not; unless it is said to be text."""
+    gold = tmp_path / "gold.txt"
+    write_trees([Tree.from_constituents([Token(w, "X") for w in WORDS[1]], [("NP", [0, 1])])] * 3, gold, "export")
+    compressed = tmp_path / "gold.gz"
+    compressed.write_bytes(gzip.compress(gold.read_bytes()))
+    for path, input, name in (
+        (gold, None, gold),
+        (compressed, None, compressed),
+        ("-", gold.read_bytes(), "standard input"),
+    ):
+        result = parse("--input", str(path), *options, input=input)
+        assert isinstance(result.exception, UsageError)
+        assert f"{name} looks like a treebank: add --from export" in str(result.exception)
+    result = parse("--input", str(gold), "--from", "text", *options)
+    assert result.exit_code == 0
+    assert "=#BOS)" in result.stdout
+
+
+def test_a_treebank_in_a_live_pipe_is_recognised(model):
+    """Though nobody knows how much of it is there."""
+    command = [sys.executable, "-m", "discoparse", "parse", "--model", model]
+    treebank = "(ROOT (S (NP (DT 0=The) (NN 1=dog)) (VP (VB 2=barks))) (. 3=.))\n" * 3
+    done = subprocess.run(command, input=treebank, capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "standard input looks like a treebank: add --from discbracket" in done.stderr
+
+
+def test_the_name_of_a_file_is_not_parsed_as_text(parse, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my text.txt").write_text("The dog barks.")
+    (tmp_path / "dog").mkdir()
+    result = parse("Cats bark.", "my text.txt")
+    assert isinstance(result.exception, UsageError)
+    assert "'my text.txt' is a file: did you mean --input 'my text.txt'?" in str(result.exception)
+    assert "0=dog" in parse("dog").stdout  # a folder
+    assert "text.txt" in parse("--input", "-", input="my text.txt").stdout
+
+
+@pytest.mark.parametrize("options", [[], ["--to", "json"], ["--to", "tree"], ["--pretokenized"]])
+@pytest.mark.parametrize("text", ["", "\n", " \n\n" * 200])
+def test_empty_input_ends_alike_with_and_without_a_model(parse, options, text):
+    with_model = parse(*options, input=text)
+    without = CliRunner().invoke(cli, ["parse", *options], input=text)
+    assert str(without.exception) == str(with_model.exception)
+    assert (without.exit_code, without.output) == (with_model.exit_code, with_model.output)
+
+
+def test_an_empty_treebank_needs_no_model(parse, tmp_path):
+    (tmp_path / "none.export").write_text("#FORMAT 4\n")
+    options = ["--from", "export", "--input", str(tmp_path / "none.export")]
+    without = CliRunner().invoke(cli, ["parse", *options])
+    assert (without.exit_code, without.output) == (0, "") == (parse(*options).exit_code, parse(*options).output)
+
+
+def test_no_model_is_chosen_for_what_follows_a_flood_of_blank_lines():
+    result = CliRunner().invoke(cli, ["parse"], input="\n" * 20_000 + "The dog barks.")
+    assert isinstance(result.exception, UsageError)
+    assert "name it with --model" in str(result.exception)
 
 
 @pytest.mark.parametrize("options", [[], ["--pretokenized"]])
@@ -164,6 +226,8 @@ def test_pictures(parse, tmp_path):
     for name, start in {"a.svg": "<svg", "a.tex": "%", "a.txt": " "}.items():
         parse(TEXT, "-o", str(tmp_path / name))
         assert (tmp_path / name).read_text().lstrip("\n").startswith(start)
+    parse(TEXT, "-o", str(tmp_path / "a.svg.gz"))
+    assert gzip.decompress((tmp_path / "a.svg.gz").read_bytes()) == (tmp_path / "a.svg").read_bytes()
     parse(TEXT, "-o", str(tmp_path / "pictures") + "/", "--to", "tikz")
     assert sorted(path.name for path in (tmp_path / "pictures").iterdir()) == ["1.tex", "2.tex", "3.tex"]
 
@@ -198,7 +262,7 @@ def test_hostile_text_is_parsed_and_the_rest_of_the_stream_too(parse):
     assert len(trees) == 4 + 6_700 + 2 + 1
     assert trees[0]["text"] == "The dog barks."
     assert trees[-1]["text"] == "Cats bark."
-    assert "2 bytes that are no text were read as U+FFFD, the first on line 3" in result.stderr
+    assert "2 bytes that cannot be decoded are read as U+FFFD, the first on line 3" in result.stderr
     assert "has 2,100 tokens, more than 2,000: cut into 2 parts" in result.stderr
 
 
@@ -251,7 +315,11 @@ def test_other_encodings(parse):
         (["--input", "no such file"], "No such file"),
         (["--encoding", "nonsense"], "unknown encoding"),
         (["--pretokenized", "--lines", "text"], "--lines is for raw text"),
-        (["text", "--output", "trees.foo"], "cannot tell the format"),
+        (
+            ["text", "--output", "trees.foo"],
+            f"cannot tell the format from the name trees.foo: name it with --to {'|'.join(OUTPUTS)}",
+        ),
+        (["text", "--output", "trees.xml"], "trees.xml may be of several formats"),
         (["text", "--output", "/", "--to", "export"], "for pictures only"),
         (["text", "--model", "no model"], "there is no model 'no model'"),
     ],

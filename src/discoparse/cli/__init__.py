@@ -8,8 +8,9 @@ from importlib import import_module
 
 import click
 
-from discoparse import __version__
-from discoparse.errors import DiscoparseError, UsageError
+from discoparse.cli.interrupts import interrupts_after_imports
+from discoparse.cli.streams import replace_closed_streams
+from discoparse.errors import DiscoparseError, UsageError, did_you_mean
 from discoparse.files.termination import termination_as_exit
 
 # Name of the subcommand (and of its module) and its one line in `discoparse --help`.
@@ -30,7 +31,7 @@ COMMANDS = {
 
 
 class LazyGroup(click.Group):
-    """Imports a subcommand only when it runs, so that `discoparse draw` never waits for PyTorch."""
+    """Imports a subcommand only when it runs, so `discoparse draw` never waits for PyTorch."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -41,23 +42,46 @@ class LazyGroup(click.Group):
         command: click.Command = import_module(f"discoparse.cli.{name}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not ctx.resilient_parsing:
+            ctx.fail(f"No such command {args[0]!r}.{did_you_mean(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
 
+def _show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from discoparse import __version__  # here: looking it up takes a while
+
+        click.echo(f"discoparse, version {__version__}")
+        ctx.exit()
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="discoparse")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
 def cli() -> None:
     """Discontinuous constituency parsing: read treebanks, train, parse, evaluate, draw."""
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: exit status 0, 1 for a problem in the data, 2 for wrong use; no traceback for either."""
+    replace_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):  # output is UTF-8 whatever the locale; file names stay as they are
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
-        with termination_as_exit():
+        with termination_as_exit(), interrupts_after_imports():
             status = cli.main(arguments, standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except click.exceptions.Abort:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -18,20 +19,21 @@ from discoparse.cli.options import device_option, require_folder, tell, tell_nam
 from discoparse.drawing.options import EXTENSIONS, Options
 from discoparse.drawing.pages import write_files
 from discoparse.errors import UsageError
-from discoparse.files.streams import STANDARD, open_for_writing
+from discoparse.files.streams import STANDARD, open_for_writing, suffix
 from discoparse.parser.choice import ModelChoice, look_ahead
 from discoparse.parser.documents import parse_documents, parse_treebank
 from discoparse.parser.finding import load
-from discoparse.parser.reading import CleanText, LivePieces, file_pieces, is_live
+from discoparse.parser.reading import CleanText, LivePieces, beginning, file_pieces, is_live
 from discoparse.parser.writing import OUTPUTS, PICTURES, numbered, output_pieces, picked
 from discoparse.tree import Tree
-from discoparse.treebank import FORMATS, Report, read_trees
+from discoparse.treebank import FORMATS, Report, looks_like_treebank, read_trees
 from discoparse.treebank.formats import output_format
 
 if TYPE_CHECKING:
     from discoparse.parser.parser import Parser
 
 _SAMPLE = 50  # sentences of a treebank by which its model is chosen
+_TEXT = "text"  # what --from calls input that is no treebank
 _FALLBACK = (100, 24)  # columns and lines where there is no terminal
 
 
@@ -50,12 +52,15 @@ _FALLBACK = (100, 24)  # columns and lines where there is no terminal
 )
 @click.option("-o", "--output", default=STANDARD, help="File, or folder/ for a picture per sentence [standard output].")
 @click.option(
-    "--from", "from_", type=click.Choice(list(FORMATS)), help="The input is a treebank: parse its sentences anew."
+    "--from",
+    "from_",
+    type=click.Choice([_TEXT, *FORMATS]),
+    help="Format of the input: a treebank's sentences are parsed anew [text].",
 )
 @click.option("--pretokenized", is_flag=True, help="A line is a sentence, its tokens stand between spaces.")
 @click.option("--lines", is_flag=True, help="Raw text: every line end ends a sentence, not only a blank line.")
 @device_option
-@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Processor cores to use.")
+@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="CPU cores to use.")
 @click.option("--encoding", help="Encoding of the input [UTF-8, or UTF-16 with a byte order mark].")
 @click.pass_context
 def command(
@@ -79,8 +84,10 @@ def command(
         raise UsageError("give the text as arguments or with --input, not both")
     if pretokenized and lines:
         raise UsageError("--lines is for raw text: with --pretokenized every line is a sentence anyway")
-    if from_ and (text or pretokenized or lines):
+    treebank = from_ if from_ != _TEXT else None
+    if treebank and (text or pretokenized or lines):
         raise UsageError("--from is for a treebank, from a file or standard input: it has its own sentences and tokens")
+    _refuse_file_names(text)
     folder = output.endswith(os.sep) or os.path.isdir(output)
     if not folder and output != STANDARD:
         require_folder(output)
@@ -97,19 +104,23 @@ def command(
     if not text and source == STANDARD and sys.stdin.isatty():
         tell("type text, and end it with Ctrl-D; or see discoparse parse --help")
     report, documents, live = Report(), [], None
-    with _progress(source if not text and from_ is None else None, output) as counted:
-        if from_ is not None:
-            gold = read_trees(source, from_, encoding=encoding)
+    with _progress(source if not text and treebank is None else None, output) as counted:
+        if treebank is not None:
+            gold = read_trees(source, treebank, encoding=encoding)
             results = _parse_treebank(gold, model, device, threads, refuse)
         else:
             sources: list[Iterable[str]] = [[part] for part in text]
             if not text:
                 live = LivePieces(encoding, refuse) if is_live(source) else None
-                sources = [live or file_pieces(source, encoding, refuse)]
+                pieces = live or file_pieces(source, encoding, refuse)
+                sources = [pieces if from_ == _TEXT else _refuse_treebank(pieces, source, live)]
             models = [model] * len(sources) if model is not None else _choose_models(sources)
             parsers = _load_all(models, device, threads)
             documents = [CleanText(pieces) for pieces in sources]
-            texts = [(parsers[name], counted(document)) for name, document in zip(models, documents, strict=True)]
+            texts = [
+                (None if name is None else parsers[name], counted(document))
+                for name, document in zip(models, documents, strict=True)
+            ]
             trees = parse_documents(
                 texts,
                 pretokenized=pretokenized,
@@ -135,44 +146,73 @@ def command(
         ctx.exit(1)
 
 
+def _refuse_file_names(text: tuple[str, ...]) -> None:
+    """A text that is the name of a file is hardly meant to be parsed."""
+    for part in text:
+        if os.path.isfile(part):
+            raise UsageError(
+                f"{part!r} is a file: did you mean --input {shlex.quote(part)}? (To parse the name itself, "
+                "give it on standard input.)"
+            )
+
+
+def _refuse_treebank(pieces: Iterable[str], source: str, live: LivePieces | None) -> Iterable[str]:
+    """The same pieces, unless they begin like a treebank, whose markup would be parsed as words."""
+    sample, pieces = beginning(pieces, live.idle if live else None)
+    format = looks_like_treebank(sample.encode("utf-8", "surrogateescape"))
+    if format is not None:
+        name = "standard input" if source == STANDARD else source
+        raise UsageError(
+            f"{name} looks like a treebank: add --from {format} to parse its sentences, or --from {_TEXT} if it is text"
+        )
+    return pieces
+
+
 def _parse_treebank(
     gold: Iterator[Tree], model: str | None, device: str, threads: int, refuse: Callable[[str], None]
 ) -> Iterator[Tree | None]:
     """The parser's trees for the sentences of a treebank."""
     if model is None:
         first = list(islice(gold, _SAMPLE))
+        if not first:
+            return iter(())
         model = ModelChoice(tell).choose(" ".join(word for tree in first for word in tree.words))
         _tell_choice([model])
         gold = chain(first, gold)
     return parse_treebank(_load_all([model], device, threads)[model], gold, refuse)
 
 
-def _load_all(models: Iterable[str], device: str, threads: int) -> dict[str, Parser]:
+def _load_all(models: Iterable[str | None], device: str, threads: int) -> dict[str, Parser]:
     """The parsers of models by name."""
-    parsers = {name: load(name, device, threads) for name in dict.fromkeys(models)}
-    gc.freeze()  # what is loaded now stays: from here on, collecting garbage need not look at it
+    parsers = {name: load(name, device, threads) for name in dict.fromkeys(models) if name is not None}
+    gc.freeze()  # what is loaded now stays: from here on, the garbage collector need not look at it
     return parsers
 
 
-def _choose_models(sources: list[Iterable[str]]) -> list[str]:
-    """A model for each text, by its words; the texts can still be read from the start."""
-    models, choice = [], ModelChoice(tell)
+def _choose_models(sources: list[Iterable[str]]) -> list[str | None]:
+    """A model for each text, by its words, and none for a blank one; the texts can still be read from the start."""
+    models: list[str | None] = []
+    choice = ModelChoice(tell)
     for k, pieces in enumerate(sources):
         sample, sources[k] = look_ahead(pieces)
-        models.append(choice.choose(sample))
-    _tell_choice(models)
+        models.append(choice.choose(sample) if sample.strip() else None)
+    _tell_choice(name for name in models if name is not None)
     return models
 
 
 def _tell_choice(models: Iterable[str]) -> None:
-    tell(f"parsing with --model {' and '.join(dict.fromkeys(models))}")
+    names = list(dict.fromkeys(models))
+    if names:
+        tell(f"parsing with --model {' and '.join(names)}")
 
 
 def _default_format(output: str) -> str:
     if output == STANDARD:
         return "tree" if sys.stdout.isatty() else "discbracket"
-    ending = os.path.splitext(output)[1].lower()
+    ending = suffix(output)
     picture = next((name for name, kind in PICTURES.items() if EXTENSIONS[kind] == ending), None)
+    if picture is None and not any(ending in entry.suffixes for entry in FORMATS.values()):
+        raise UsageError(f"cannot tell the format from the name {output}: name it with --to {'|'.join(OUTPUTS)}")
     return picture or output_format(output).name
 
 

@@ -13,6 +13,7 @@ from discoparse.model.info import ModelFiles, read_info
 from discoparse.parser.finding import Installed, advice, search_installed
 
 _PIECES = 50  # of a text that are looked at; each is a line, or a part of a long one
+_BLANK = 10_000  # pieces within which they must be found
 _WORD = re.compile(r"[^\W\d_]+")
 # The best model must know this share of the words, and this many times as many as the next. For single sentences of the
 # development sets that gives the right model for 97% (German) to 99% (Icelandic), and none for nearly all others.
@@ -22,9 +23,15 @@ _QUOTED = 50  # characters of a text in a message
 
 
 def look_ahead(pieces: Iterable[str]) -> tuple[str, Iterable[str]]:
-    """The beginning of a text that comes in pieces, and all of it."""
+    """The beginning of a text that comes in pieces, and all of it. Blank pieces do not count, but there are limits."""
     iterator = iter(pieces)
-    first = list(islice(iterator, _PIECES))
+    first: list[str] = []
+    found = 0
+    for piece in islice(iterator, _BLANK):
+        first.append(piece)
+        found += not piece.isspace()
+        if found == _PIECES:
+            break
     return "".join(first), chain(first, iterator)
 
 

@@ -7,6 +7,7 @@ from itertools import chain, groupby, tee
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from discoparse.errors import UsageError
 from discoparse.parser.passages import Notice, Passage, read_lines, read_text
 from discoparse.parser.tokens import unparsable
 from discoparse.tree import Tree
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def parse_documents(
-    documents: Iterable[tuple[Parser, Iterable[str]]],
+    documents: Iterable[tuple[Parser | None, Iterable[str]]],
     *,
     pretokenized: bool,
     lines: bool,
@@ -24,19 +25,30 @@ def parse_documents(
     refuse: Notice,
     idle: Callable[[], bool] | None = None,
 ) -> Iterator[Tree | None]:
-    """The trees of texts that come in pieces; with `pretokenized`, None for a line that is blank or refused.
+    """The trees of texts that come in pieces; with `pretokenized`, None for a line that is blank or refused. A text
+    that is blank needs no parser.
 
     `notice` is told of sentences that were cut, `refuse` of lines that were refused; `idle` tells whether the next
     piece is yet to come, so that what is there had better be parsed.
     """
 
-    def passages(parser: Parser, pieces: Iterable[str]) -> Iterator[Passage | None]:
+    def passages(parser: Parser | None, pieces: Iterable[str]) -> Iterator[Passage | None]:
         if pretokenized:
             return read_lines(pieces, refuse)
-        return iter(read_text(pieces, parser.language, notice, lines=lines))
+        language = None if parser is None else parser.language
+        return read_text(pieces, language, notice, lines=lines)
 
     for parser, group in groupby(documents, key=itemgetter(0)):
-        yield from parser.parse_passages(chain.from_iterable(passages(*document) for document in group), idle)
+        found = chain.from_iterable(passages(*document) for document in group)
+        yield from _no_trees(found) if parser is None else parser.parse_passages(found, idle)
+
+
+def _no_trees(passages: Iterable[Passage | None]) -> Iterator[None]:
+    """None for each blank line."""
+    for passage in passages:
+        if passage is not None:
+            raise UsageError("too many blank lines come first to choose a model by the text: name it with --model")
+        yield None
 
 
 def parse_treebank(parser: Parser, gold: Iterable[Tree], refuse: Notice) -> Iterator[Tree | None]:

@@ -207,3 +207,9 @@ def describe_model(model: str | Path) -> Listed:
     if str(model) in installed_models():
         info = dataclasses.replace(info, name=str(model))
     return Listed(info, sum(path.stat().st_size for path in directory.iterdir() if path.is_file()))
+
+
+def models() -> list[dict[str, Any]]:
+    """The installed models with their facts, as `discoparse models --json` prints them: name, language, treebanks,
+    licence, figures on the development sets, and so on."""
+    return [describe_model(name).to_json() for name in installed_models()]

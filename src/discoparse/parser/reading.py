@@ -1,4 +1,4 @@
-"""Text from files and standard input, whatever is in it: gzip, encodings, bytes that are no text."""
+"""Text from files and standard input, whatever is in it: gzip, encodings, bytes that cannot be decoded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import re
 import stat
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import cast
 
 from discoparse.files.streams import STANDARD, decoded, open_bytes
@@ -17,6 +18,7 @@ from discoparse.parser.passages import Notice
 from discoparse.treebank.report import Reading, Report, damage_reported
 
 _PIECE = 1 << 16  # characters of a line that are read at once
+_BEGINNING = 1 << 16  # characters by which a treebank is recognised
 _UNDECODED = re.compile("[\ud800-\udfff]")
 # Standard input, opened anew: a thread that still waits for it when the program ends must not hold `sys.stdin`.
 _LIVE = "/dev/stdin"
@@ -42,6 +44,19 @@ def file_pieces(path: str, encoding: str | None, notice: Notice) -> Iterator[str
         cast(io.TextIOWrapper, stream).reconfigure(newline="")
         while piece := stream.readline(_PIECE):
             yield piece
+
+
+def beginning(pieces: Iterable[str], idle: Callable[[], bool] | None = None) -> tuple[str, Iterable[str]]:
+    """The beginning of a text that comes in pieces, and all of it. What is yet to come is not waited for (`idle`)."""
+    iterator = iter(pieces)
+    first: list[str] = []
+    size = 0
+    for piece in iterator:
+        first.append(piece)
+        size += len(piece)
+        if size >= _BEGINNING or (idle is not None and idle()):
+            break
+    return "".join(first), chain(first, iterator)
 
 
 class LivePieces:
@@ -102,8 +117,8 @@ class CleanText:
         """What to tell the user, if anything."""
         if not self.undecoded:
             return None
-        bytes_ = "byte that is no text was" if self.undecoded == 1 else "bytes that are no text were"
+        found = "byte that cannot be decoded is" if self.undecoded == 1 else "bytes that cannot be decoded are"
         return (
-            f"{self.undecoded:,} {bytes_} read as U+FFFD, the first on line {self.first_line}: "
+            f"{self.undecoded:,} {found} read as U+FFFD, the first on line {self.first_line}: "
             "name the right encoding with --encoding"
         )
