@@ -123,11 +123,17 @@ def gold_arrays(tree: Iterable[tuple[int, int]], length: int) -> GoldArrays:
     size = np.array([mask.bit_count() for _, mask in ordered])
     label = np.array([name for name, _ in ordered])
     over = right[:, None] < np.arange(length + 1)  # [G, n + 1] ends before a token
-    bits = np.zeros((words, len(ordered)), dtype=np.int64)
-    number = np.arange(len(ordered))
-    bits[number // BITS, number] = 1 << number % BITS
-    member, before = (bits @ inside.astype(np.int64)).T, (bits @ over.astype(np.int64)).T
+    member, before = _bit_rows(inside, words), _bit_rows(over, words)
     return GoldArrays(member, before, pack_constituent(right, size, label))
+
+
+def _bit_rows(sets: np.ndarray, words: int) -> np.ndarray:
+    """Sets as columns of 0 and 1 [G, n] -> the same as bits of int64 [n, W], `BITS` of them used in each word."""
+    number = np.arange(len(sets))
+    bits = np.zeros((words, 64, sets.shape[1]), dtype=np.uint8)
+    bits[number // BITS, number % BITS] = sets
+    octets = np.packbits(bits, axis=1, bitorder="little")  # [W, 8, n]
+    return np.ascontiguousarray(octets.transpose(2, 0, 1)).view("<i8")[:, :, 0].astype(np.int64, copy=False)
 
 
 def gold_tensors(trees: Sequence[Iterable[tuple[int, int]]], lengths: Sequence[int]) -> GoldBatch:

@@ -1,4 +1,4 @@
-"""A treebank as tensors on a device: ids and gold constituents, gathered into batches without the host.
+"""A treebank as tensors on a device: ids and gold constituents, gathered into batches without a device sync.
 
 Shapes: B sentences of at most N tokens, G gold constituents, W words of bits (see `lockstep`).
 """
@@ -20,21 +20,20 @@ from discoparse.tree import Tree
 
 
 class Ragged:
-    """Rows of different length, one after the other in one tensor."""
+    """Rows of different length, of numbers or of rows of numbers, one after the other in one tensor."""
 
     def __init__(self, rows: Sequence[np.ndarray], device: torch.device) -> None:
-        self.counts = np.array([len(row) for row in rows])  # on the host, so that sizes never wait for the device
+        self.counts = np.array([len(row) for row in rows])  # on the host, so that sizes need no device sync
         self.values = torch.from_numpy(np.concatenate(rows)).to(device)
         self.device_counts = torch.from_numpy(self.counts).to(device)
         self.starts = self.device_counts.cumsum(0) - self.device_counts
 
     def padded(self, index: Tensor, width: int, fill: int = 0) -> Tensor:
-        """The rows `index` [B], cut or filled up to `width`: [B, width, ...]."""
+        """Rows `index` [B] of single numbers, cut or filled up to `width`: [B, width]."""
         position = torch.arange(width, device=index.device)
         place = self.starts[index][:, None] + position  # [B, width]
         inside = position < self.device_counts[index][:, None]
-        values = self.values[torch.where(inside, place, 0)]
-        return torch.where(inside.view(*inside.shape, *[1] * (values.dim() - 2)), values, fill)
+        return torch.where(inside, self.values[torch.where(inside, place, 0)], fill)
 
     def flat(self, chosen: np.ndarray, index: Tensor) -> tuple[Tensor, Tensor]:
         """Rows `chosen` one after the other, and for every value the place of its row in `chosen`."""
@@ -44,6 +43,25 @@ class Ragged:
         start = counts.cumsum(0) - counts
         place = torch.arange(total, device=index.device) - start[row] + self.starts[index][row]
         return self.values[place], row
+
+
+class RaggedTables:
+    """Tables of different size, one after the other in one tensor, so that each takes the room that it needs."""
+
+    def __init__(self, tables: Sequence[np.ndarray], device: torch.device) -> None:
+        rows, columns = (torch.tensor([table.shape[axis] for table in tables]) for axis in (0, 1))
+        sizes = rows * columns
+        self.values = torch.from_numpy(np.concatenate([table.ravel() for table in tables])).to(device)
+        self.rows, self.columns = rows.to(device), columns.to(device)
+        self.starts = (sizes.cumsum(0) - sizes).to(device)
+
+    def padded(self, index: Tensor, height: int, width: int) -> Tensor:
+        """The tables `index` [B], filled up with zeros to `height` rows of `width` columns: [B, height, width]."""
+        row = torch.arange(height, device=index.device)[:, None]  # [height, 1]
+        column = torch.arange(width, device=index.device)  # [width]
+        start, rows, columns = (x[index][:, None, None] for x in (self.starts, self.rows, self.columns))
+        inside = (row < rows) & (column < columns)
+        return torch.where(inside, self.values[torch.where(inside, start + row * columns + column, 0)], 0)
 
 
 class ChainTable:
@@ -86,13 +104,13 @@ class Corpus:
         self.device = device
         self.lengths = np.array([len(row) for row in form_rows])
         self.device_lengths = torch.from_numpy(self.lengths).to(device)
-        # Forms stay on the host, where those of a batch are made distinct without waiting for the device.
+        # Forms stay on the host, where the distinct ones of a batch are found without a device sync.
         self.host_forms = np.concatenate(form_rows)
         self.starts = self.lengths.cumsum() - self.lengths
         self.tags = Ragged(tags, device)
-        self.member, self.before = Ragged(_widen(member), device), Ragged(_widen(before), device)
+        self.member, self.before = RaggedTables(member, device), RaggedTables(before, device)
         self.gold = Ragged(gold, device)
-        self.gold_words = np.array([rows.shape[1] for rows in member])  # words of bits for each sentence
+        self.gold_words = np.array([table.shape[1] for table in member])  # on the host: W of each sentence
         self.characters, self.form_lengths = form_tensors(list(forms), vocabulary, device)
         self.host_form_lengths = self.form_lengths.cpu().numpy()
         self.word_of_form = torch.tensor([vocabulary.word_id(form) for form in forms], device=device)
@@ -121,18 +139,8 @@ class Corpus:
         """The gold constituents of the sentences `chosen`, padded to `width` tokens, for the oracle."""
         words = int(self.gold_words[chosen].max())
         return GoldBatch(
-            self.member.padded(index, width)[:, :, :words],
-            self.before.padded(index, width + 1)[:, :, :words],
+            self.member.padded(index, width, words),
+            self.before.padded(index, width + 1, words),
             self.gold.padded(index, words * BITS),
             self.gold.device_counts[index],
         )
-
-
-def _widen(rows: list[np.ndarray]) -> list[np.ndarray]:
-    """Give all matrices as many columns as the widest has."""
-    widest = max(row.shape[1] for row in rows)
-    wide = np.zeros((sum(len(row) for row in rows), widest), dtype=np.int64)
-    views = np.split(wide, np.cumsum([len(row) for row in rows])[:-1])
-    for view, row in zip(views, rows, strict=True):
-        view[:, : row.shape[1]] = row
-    return views
