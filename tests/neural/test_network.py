@@ -12,7 +12,7 @@ from walks import random_gold
 
 from discoparse.neural.network import Dropout, Inputs, Network, NetworkConfig
 from discoparse.neural.scoring import FoldedScorers, ScoringPolicy
-from discoparse.training.objective import factored_inputs, plain_inputs
+from discoparse.training.objective import factored_inputs, plain_inputs, score_pairs
 from discoparse.tree import gap_tokens
 
 
@@ -34,10 +34,10 @@ def test_factored_and_plain_scorers_agree(network, seed):
     _, decisions, _, _, tokens = decisions_for(seed)
     scorers = network.scorers
     rows = scorers.with_nil(tokens)
-    for plain, factored in zip(
-        plain_inputs(scorers, rows, decisions), factored_inputs(scorers, rows, decisions), strict=True
-    ):
-        torch.testing.assert_close(plain, factored, atol=1e-5, rtol=0)
+    plain, factored = plain_inputs(scorers, rows, decisions), factored_inputs(scorers, rows, decisions)
+    pairs = decisions.pair_item, decisions.pair_focus
+    torch.testing.assert_close(plain.pairs(*pairs), factored.pairs(*pairs), atol=1e-5, rtol=0)
+    torch.testing.assert_close(plain.labels, factored.labels, atol=1e-5, rtol=0)
 
 
 class WatchedPolicy(ScoringPolicy):
@@ -53,8 +53,8 @@ def test_the_policy_scores_what_training_scores(network, seed):
     """Every legal action of every configuration gets the score in lockstep that the flat training rows give it."""
     trace, decisions, _, _, tokens = decisions_for(seed)
     scorers = network.scorers
-    pairs, foci = factored_inputs(scorers, scorers.with_nil(tokens), decisions)
-    expected = scorers.pair_scores(pairs)
+    first = factored_inputs(scorers, scorers.with_nil(tokens), decisions)
+    expected = score_pairs(scorers, first, decisions)
     machine, *_ = batch_oracle_again(seed)
     policy = WatchedPolicy(FoldedScorers.of(scorers), tokens, machine.length)
     found = {}
@@ -76,7 +76,7 @@ def test_the_policy_scores_what_training_scores(network, seed):
     torch.testing.assert_close(torch.stack([found[key] for key in keys]), expected, atol=1e-5, rtol=0)
     states = policy.finish(machine)
     flat = torch.stack([states[b, t] for b, t in rows])
-    torch.testing.assert_close(flat, scorers.label_hidden_states(foci), atol=1e-5, rtol=0)
+    torch.testing.assert_close(flat, scorers.label_hidden_states(first.labels), atol=1e-5, rtol=0)
 
 
 def batch_oracle_again(seed: int):

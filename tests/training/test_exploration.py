@@ -12,9 +12,11 @@ import torch
 from tiny_models import TRAIN, paper_trainer, short_recipe, tiny_recipe, toy_treebank
 
 from discoparse.system.constituents import tree_constituents
-from discoparse.system.oracle import static_derivation
+from discoparse.system.oracle import DynamicOracle, static_derivation
 from discoparse.system.transition import Combine, Configuration, Shift
+from discoparse.training import loop
 from discoparse.training.loop import Trainer
+from discoparse.training.recipe import ORACLES
 from discoparse.tree import Token, Tree
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -35,7 +37,7 @@ def test_each_sentence_is_explored_with_probability_015_before_an_epoch():
         assert explored != before
         before = explored
         for k in range(400):
-            source = trainer.explored[k] if k in explored else trainer.static.rows[k]
+            source = trainer.explored[k] if k in explored else trainer.unexplored.rows[k]
             assert trainer.decisions.rows[k] is source
     deviation = math.sqrt(1200 * 0.15 * 0.85)
     assert abs(sum(counts) - 180) < 4 * deviation
@@ -63,7 +65,7 @@ def test_what_is_not_explored_follows_the_static_derivation():
     """Section 2.2.1: combine as soon as possible. Foci are as in the oracle that is read beside the paper."""
     trees = toy_treebank(40, 1)
     trainer = Trainer(tiny_recipe("paper"), trees, CPU, seed=1)
-    for tree, (foci, _) in zip(trees, trainer.static.rows, strict=True):
+    for tree, (foci, _) in zip(trees, trainer.unexplored.rows, strict=True):
         configuration = Configuration.initial(len(tree))
         expected = []
         for action in static_derivation(tree_constituents(tree)):
@@ -73,11 +75,61 @@ def test_what_is_not_explored_follows_the_static_derivation():
         assert [tuple(ends) for ends in foci[:, :2].tolist()] == expected
 
 
+def preferred_foci(tree: Tree, complete: bool) -> list[tuple[int, int]]:
+    """Ends of the foci when the oracle that is read beside the paper takes its preferred actions from the start."""
+    oracle, configuration = DynamicOracle(tree_constituents(tree)), Configuration.initial(len(tree))
+    ends = []
+    while not configuration.is_final:
+        action = oracle.preferred(configuration, complete)
+        configuration = configuration.apply(action)
+        if isinstance(action, Shift | Combine):
+            ends.append((min(configuration.focus), max(configuration.focus)))
+    return ends
+
+
+@pytest.mark.parametrize("oracle", ORACLES)
+def test_which_derivation_teaches_what_is_not_explored(oracle):
+    """o_even's for `even`, the static one for the others; they differ where a constituent waits for a later token."""
+    # At {1, 2} the next constituent is {0, 3}, for which o_even shifts; the static derivation combines 1 and 2 at once.
+    waiting = Tree.from_constituents(
+        [Token(word, "X") for word in "abcde"], [("S", {0, 1, 2, 3, 4}), ("VP", {0, 3}), ("NP", {1, 2, 4})]
+    )
+    trees = [waiting, *toy_treebank(20, 1)]
+    assert preferred_foci(waiting, True) != preferred_foci(waiting, False)
+    trainer = Trainer(tiny_recipe("paper", oracle=oracle), trees, CPU, seed=1)
+    for tree, (foci, _) in zip(trees, trainer.unexplored.rows, strict=True):
+        assert [tuple(ends) for ends in foci[:, :2].tolist()] == preferred_foci(tree, oracle != "even")
+
+
+@pytest.mark.parametrize("optimal_set", [False, True])
+@pytest.mark.parametrize("oracle", ["dynamic", "even", "complete"])
+def test_which_oracle_is_asked_about_explored_configurations(monkeypatch, oracle, optimal_set):
+    """The complete set for `complete`, the paper's for the others; the same for unexplored ones, where it is asked."""
+    asked: list[dict[str, bool]] = []
+    really = loop.explore
+
+    def explore(*arguments: Any, **options: bool) -> Any:
+        asked.append(options)
+        return really(*arguments, **options)
+
+    monkeypatch.setattr(loop, "explore", explore)
+    changes = {"oracle": oracle, "optimal_set": optimal_set, "exploration_start": 0.0}
+    for exploration, stays in ((1.0, False), (0.0, True)):
+        trainer = Trainer(short_recipe("fast", exploration=exploration, **changes), TRAIN, CPU, seed=1)
+        trainer.start_epoch()
+        next(trainer.steps())
+        if stays and (oracle == "dynamic" or not optimal_set):
+            assert not asked
+        else:
+            assert asked == [{"complete": oracle == "complete", "single": not optimal_set, "stay": stays}]
+        asked.clear()
+
+
 def test_the_static_oracle_explores_nothing():
     """`--oracle static` learns from gold derivations only."""
     trainer = paper_trainer(oracle="static", exploration=1.0)
     trainer.start_epoch()
-    assert trainer.decisions is trainer.static
+    assert trainer.decisions is trainer.unexplored
 
 
 def test_explored_decisions_have_one_best_action():

@@ -10,12 +10,22 @@ from oracle_batches import decisions_for
 from strategies import trees as any_trees
 from tiny_models import tiny_recipe, toy_treebank
 
-from discoparse.neural.network import Network, NetworkConfig
+from discoparse.neural.network import Dropout, Network, NetworkConfig
 from discoparse.neural.vocabulary import Vocabulary
+from discoparse.training import objective
 from discoparse.training.corpus import ChainTable, Corpus
 from discoparse.training.decision_store import DecisionStore
 from discoparse.training.loop import Trainer
-from discoparse.training.objective import Decisions, factored_inputs, label_loss, structural_loss
+from discoparse.training.objective import (
+    Decisions,
+    FirstLayers,
+    factored_inputs,
+    label_loss,
+    plain_inputs,
+    score_pairs,
+    structural_loss,
+)
+from discoparse.tree import Token, Tree
 
 CPU = torch.device("cpu")
 
@@ -44,8 +54,8 @@ def test_the_structural_loss_is_the_sum_over_decisions(network: Network, seed: i
     """Softmax over the legal actions of each configuration, and the gradient that goes with it."""
     _, decisions, _, _, tokens = decisions_for(seed)
     scorers = network.scorers
-    pairs, _ = factored_inputs(scorers, scorers.with_nil(tokens), decisions)
-    scores = (scorers.pair_scores(pairs) * 5).detach().requires_grad_()
+    first = factored_inputs(scorers, scorers.with_nil(tokens), decisions)
+    scores = (score_pairs(scorers, first, decisions) * 5).detach().requires_grad_()
     loss, expected = structural_loss(scores, decisions), loop_loss(scores, decisions)
     torch.testing.assert_close(loss, expected)
     (found,) = torch.autograd.grad(loss, scores)
@@ -109,8 +119,8 @@ def test_stored_derivations_are_those_of_a_batch():
     vocabulary = Vocabulary.from_trees(trees, chains=True)
     chains = ChainTable(vocabulary, spell=True)
     corpus = Corpus(trees, vocabulary, chains, CPU)
-    small = DecisionStore.of_oracle(corpus, batch_tokens=1)
-    large = DecisionStore.of_oracle(corpus)
+    small = DecisionStore.of_oracle(corpus, complete=True, batch_tokens=1)
+    large = DecisionStore.of_oracle(corpus, complete=True)
     chosen = np.array([4, 0, 7, 7])
     index = torch.from_numpy(chosen)
     width = int(corpus.lengths[chosen].max()) + 2
@@ -133,7 +143,7 @@ def test_every_kind_of_tree_becomes_a_corpus(tree):
     vocabulary = Vocabulary.from_trees([tree], chains=True)
     chains = ChainTable(vocabulary, spell=True)
     corpus = Corpus([tree], vocabulary, chains, CPU)
-    store = DecisionStore.of_oracle(corpus)
+    store = DecisionStore.of_oracle(corpus, complete=True)
     decisions = store.batch(np.array([0]), torch.tensor([0]), len(tree))
     spelled = chains.spelled(CPU)[decisions.label]
     found = sorted(vocabulary.labels[k - 1][0] for k in spelled.flatten().tolist() if k > 0)
@@ -142,7 +152,7 @@ def test_every_kind_of_tree_becomes_a_corpus(tree):
 
 def test_padding_has_no_tags_to_learn():
     """The loss of a batch is the sum of those of its sentences."""
-    trainer = Trainer(tiny_recipe("fast", unk_probability=0.0), toy_treebank(12, 1), CPU, seed=1)
+    trainer = Trainer(tiny_recipe("fast", unk_probability=0.0, unk_characters=0.0), toy_treebank(12, 1), CPU, seed=1)
     trainer.network.eval()
     lengths = trainer.corpus.lengths
     pair = [int(lengths.argmin()), int(lengths.argmax())]
@@ -154,3 +164,44 @@ def test_padding_has_no_tags_to_learn():
         return trainer._tagging_loss(first, index)
 
     torch.testing.assert_close(loss(pair), loss(pair[:1]) + loss(pair[1:]))
+
+
+@pytest.mark.parametrize("inputs", [factored_inputs, plain_inputs])
+@pytest.mark.parametrize("dropout", [0.0, 0.5])
+def test_very_many_pairs_are_scored_in_parts(monkeypatch, inputs, dropout):
+    """A right-branching tree of n tokens has n (n - 1) pairs, and few are in memory at a time. Scores and gradients
+    are those of all pairs at once; a part that is computed again for its gradient has the masks that it had before."""
+    n = 40
+    tree = Tree.from_constituents([Token("a", "X")] * n, [("S", set(range(k, n))) for k in range(n)])
+    vocabulary = Vocabulary.from_trees([tree], chains=True)
+    store = DecisionStore.of_oracle(Corpus([tree], vocabulary, ChainTable(vocabulary, spell=True), CPU), complete=True)
+    decisions = store.batch(np.array([0]), torch.tensor([0]), n)
+    assert len(decisions.pair_item) == n * (n - 1)
+    config = NetworkConfig(words=3, characters=3, tags=3, labels=5, hidden=8, scorer_hidden=6)
+    scorers = Network(config, Dropout(scorer=dropout, scorer_hidden=dropout)).train().scorers
+    tokens = torch.randn(1, n, 16)
+    sizes: list[int] = []
+
+    def score(pairs_at_once: int) -> list[torch.Tensor]:
+        """Scores and gradients."""
+        torch.manual_seed(1)
+        first = inputs(scorers, scorers.with_nil(tokens), decisions)
+        monkeypatch.setattr(objective, "_NUMBERS_AT_ONCE", pairs_at_once * first.width)
+        sizes.clear()
+
+        def pairs(item: torch.Tensor, focus: torch.Tensor) -> torch.Tensor:
+            sizes.append(len(item))
+            return first.pairs(item, focus)
+
+        scores = score_pairs(scorers, FirstLayers(pairs, first.width, first.labels), decisions)
+        scorers.zero_grad()
+        scores.square().mean().backward()
+        return [scores.detach(), *(p.grad.clone() for p in scorers.parameters() if p.grad is not None)]
+
+    if not dropout:
+        torch.testing.assert_close(score(100), score(n * n))
+        assert sizes == [n * (n - 1)]
+    in_parts = score(100)
+    assert max(sizes) == 100
+    monkeypatch.setattr(objective, "checkpoint", lambda function, *arguments, use_reentrant: function(*arguments))
+    torch.testing.assert_close(in_parts, score(100))

@@ -330,9 +330,8 @@ def test_two_predictions_of_one_pair_get_different_masks():
     focus = torch.tensor([[0, 0, 3, 3], [1, 1, 3, 3], [1, 1, 3, 3]])
     pairs = torch.tensor([1, 1]), torch.tensor([0, 0])
     decisions = Decisions(focus, torch.zeros(3, dtype=torch.long), *pairs, torch.tensor([True, False]))
-    structure, labels = plain_inputs(scorers.train(), rows, decisions)
-    assert not torch.equal(structure[0], structure[1])
-    assert not torch.equal(labels[1], labels[2])
-    structure, labels = plain_inputs(scorers.eval(), rows, decisions)
-    assert torch.equal(structure[0], structure[1])
-    assert torch.equal(labels[1], labels[2])
+    for training in (True, False):
+        first = plain_inputs(scorers.train(training), rows, decisions)
+        one, other = first.pairs(decisions.pair_item, decisions.pair_focus)
+        assert torch.equal(one, other) != training
+        assert torch.equal(first.labels[1], first.labels[2]) != training

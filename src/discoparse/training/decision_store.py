@@ -17,7 +17,7 @@ Rows = tuple[np.ndarray, np.ndarray]  # of one sentence: foci [F, 5] and pairs [
 
 
 class DecisionStore:
-    """The decisions of one derivation for every sentence, kept on the device."""
+    """The decisions of one derivation of every sentence, kept on the device."""
 
     def __init__(self, rows: Sequence[Rows], device: torch.device) -> None:
         self.rows = rows
@@ -26,8 +26,8 @@ class DecisionStore:
         self.pairs = Ragged([pairs for _, pairs in rows], device)
 
     @classmethod
-    def of_oracle(cls, corpus: Corpus, batch_tokens: int = 8192) -> DecisionStore:
-        """What the oracle does on its own, from the first step to the last."""
+    def of_oracle(cls, corpus: Corpus, complete: bool, batch_tokens: int = 8192) -> DecisionStore:
+        """The preferred actions of the complete set or of `o_even`, followed from the first step to the last."""
         rows: dict[int, Rows] = {}
         order = np.argsort(corpus.lengths, kind="stable")
         for chosen in by_budget(order, corpus.lengths, batch_tokens):
@@ -35,13 +35,13 @@ class DecisionStore:
             width = int(corpus.lengths[chosen].max())
             machine = Lockstep(corpus.device_lengths[index], width)
             oracle = LockstepOracle(corpus.gold_batch(chosen, index, width), machine)
-            trace = run_with_oracle(machine, oracle, complete=True)
+            trace = run_with_oracle(machine, oracle, complete=complete)
             decisions = decisions_of(trace, corpus.lengths[chosen])
             rows.update(split_decisions(decisions, chosen, corpus.lengths[chosen], width))
         return cls([rows[k] for k in range(len(corpus))], corpus.device)
 
     def replacing(self, rows: dict[int, Rows]) -> DecisionStore:
-        """The same with other derivations for some sentences."""
+        """A copy with other derivations for some sentences."""
         return DecisionStore([rows.get(k, row) for k, row in enumerate(self.rows)], self.device)
 
     def batch(self, chosen: np.ndarray, index: Tensor, width: int) -> Decisions:

@@ -1,9 +1,10 @@
-"""The training loop: batches, exploration, updates and evaluation, the same for every recipe."""
+"""A network in training: batches, exploration, losses and updates, the same for every recipe."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +15,7 @@ from torch.nn import functional as F
 from discoparse.neural.batching import by_budget
 from discoparse.neural.network import Dropout, Network, NetworkConfig
 from discoparse.neural.structure import explore
-from discoparse.neural.vocabulary import UNKNOWN, Vocabulary
+from discoparse.neural.vocabulary import Vocabulary
 from discoparse.training.corpus import ChainTable, Corpus
 from discoparse.training.decision_store import DecisionStore, Rows, split_decisions
 from discoparse.training.objective import (
@@ -23,15 +24,28 @@ from discoparse.training.objective import (
     factored_inputs,
     label_loss,
     plain_inputs,
+    score_pairs,
     structural_loss,
 )
 from discoparse.training.optimisation import Optimisation
 from discoparse.training.recipe import Recipe
+from discoparse.training.unknown import replace_characters, replace_rare_words
 from discoparse.tree import Tree
 
-_BATCHES = 100  # about so many batches make an epoch, unless the recipe's bounds on their size say otherwise
-_COUNTED = 10  # epochs whose batches are counted beforehand: they differ a little in number
-_EXPLORATION_TOKENS = 4096  # tokens of a batch that is explored before an epoch
+_BATCHES = 100  # batches in an epoch, about, where the recipe's bounds on their size allow it
+_COUNTED = 10  # epochs whose batches are counted beforehand: their number differs a little
+_EXPLORATION_TOKENS = 4096  # tokens in a batch that is explored before an epoch
+
+
+@contextmanager
+def matmul_precision(name: str) -> Iterator[None]:
+    """Compute matrix products of single-precision numbers in this precision (see PyTorch) while this is entered."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(name)
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def make_network(recipe: Recipe, vocabulary: Vocabulary) -> Network:
@@ -64,8 +78,6 @@ class Trainer:
 
     def __init__(self, recipe: Recipe, trees: Sequence[Tree], device: torch.device, seed: int) -> None:
         torch.manual_seed(seed)
-        if device.type == "cuda":
-            torch.set_float32_matmul_precision("high")  # TF32, as in the recurrence
         self.recipe = recipe
         self.seed = seed
         self.device = device
@@ -73,8 +85,7 @@ class Trainer:
         chains = ChainTable(self.vocabulary, recipe.chains)
         self.corpus = Corpus(trees, self.vocabulary, chains, device)
         self.chains = chains.spelled(device)
-        self.complete = recipe.oracle == "complete"
-        self.explored: dict[int, Rows] = {}  # sentences that have other decisions in this epoch
+        self.explored: dict[int, Rows] = {}  # sentences that have sampled derivations in this epoch
         self.network = make_network(recipe, self.vocabulary).to(device).train()
         tokens = int(self.corpus.lengths.sum())
         self.batch_tokens = max(recipe.batch_tokens, min(recipe.most_batch_tokens, tokens // _BATCHES))
@@ -89,7 +100,7 @@ class Trainer:
         self.position = 0  # batches of this epoch that are done
 
     def _batches(self, epoch: int) -> list[np.ndarray]:
-        """The sentences of each batch of an epoch: like lengths together, in random order."""
+        """The sentences of each batch of an epoch: similar lengths together, in random order."""
         random = np.random.default_rng([self.seed, epoch])
         lengths = self.corpus.lengths
         blurred = lengths * random.uniform(0.9, 1.1, len(lengths)) + random.uniform(0, 1, len(lengths))
@@ -105,7 +116,12 @@ class Trainer:
         if self._explores() and not recipe.explore_whole_batches:
             random = np.random.default_rng([self.seed, self.epoch, 1])
             chosen = np.flatnonzero(random.random(len(self.corpus)) < recipe.exploration)
-            self._explored(self._explore_sentences(chosen))
+            with self._precision():
+                self._explored(self._explore_sentences(chosen))
+
+    def _precision(self) -> AbstractContextManager[None]:
+        """TF32 on a GPU, as in the kernel of the recurrence."""
+        return matmul_precision("high") if self.device.type == "cuda" else nullcontext()
 
     def _explores(self) -> bool:
         """Whether exploration has begun."""
@@ -121,21 +137,22 @@ class Trainer:
 
     def _explored(self, rows: dict[int, Rows]) -> None:
         self.explored = rows
-        self.decisions = self.static.replacing(rows) if rows else self.static
+        self.decisions = self.unexplored.replacing(rows) if rows else self.unexplored
 
     @cached_property
-    def static(self) -> DecisionStore:
-        """The oracle's own derivations. The static one of Section 2.2 follows the complete set's preferences."""
-        return DecisionStore.of_oracle(self.corpus)
+    def unexplored(self) -> DecisionStore:
+        """A derivation of the gold tree for every sentence (see `ORACLES`): the one that `o_even` leads to for `even`,
+        else the static one, which follows the complete set's preferences."""
+        return DecisionStore.of_oracle(self.corpus, complete=self.recipe.oracle != "even")
 
     @cached_property
     def decisions(self) -> DecisionStore:
-        """What sentences are trained on that are not explored when they are due."""
-        return self.static
+        """What to learn from each sentence in this epoch, unless its batch is explored when it is due."""
+        return self.unexplored
 
     @torch.no_grad()
     def _explore_sentences(self, chosen: np.ndarray) -> dict[int, Rows]:
-        """Parse sentences by sampling from the current parameters, and keep what the oracle says of every step."""
+        """Parse sentences by sampling from the current parameters, and keep the oracle's answer at every step."""
         rows: dict[int, Rows] = {}
         self.network.eval()
         order = chosen[np.argsort(self.corpus.lengths[chosen], kind="stable")]
@@ -150,19 +167,19 @@ class Trainer:
 
     @torch.no_grad()
     def _derive(self, chosen: np.ndarray, index: Tensor, tokens: Tensor, stay: bool) -> Decisions:
-        """Derivations of a batch sampled from its token vectors [B, N, D], with the oracle's word on each step.
+        """Derivations of a batch sampled from its token vectors [B, N, D], with the oracle's answer at each step.
 
-        With `stay` only optimal actions are taken, so the tree is gold; which of its derivations, the parser decides.
+        With `stay` only optimal actions are sampled, so all derivations build the gold tree.
         """
         lengths = self.corpus.device_lengths[index]
         gold = self.corpus.gold_batch(chosen, index, tokens.shape[1])
-        self.network.scorers.eval()  # dropout in the scorers is for the decisions learnt from
+        self.network.scorers.eval()  # dropout in the scorers is for training on the decisions, not for sampling them
         trace = explore(
             self.network.scorers,
             tokens.detach(),
             lengths,
             gold,
-            complete=self.complete,
+            complete=self.recipe.oracle == "complete",
             single=not self.recipe.optimal_set,
             stay=stay,
         )
@@ -170,10 +187,11 @@ class Trainer:
         return decisions_of(trace, self.corpus.lengths[chosen])
 
     def steps(self) -> Iterator[dict[str, Tensor]]:
-        """Train on the rest of the epoch, a batch at a time; yields the losses, summed over its tokens."""
+        """Train on the rest of the epoch, one batch at a time; yields the losses, summed over its tokens."""
         while self.position < len(self.batches):
             chosen = self.batches[self.position]
-            losses = self._step(chosen)
+            with self._precision():
+                losses = self._step(chosen)
             self.position += 1
             yield losses
         self.epoch += 1
@@ -196,34 +214,33 @@ class Trainer:
         return {"structure": structure.detach(), "label": labels.detach(), "tag": tagging.detach()}
 
     def _encode(self, chosen: np.ndarray, index: Tensor) -> tuple[Tensor, Tensor]:
-        """Token vectors of a batch, some rare words replaced by UNK (Appendix B)."""
+        """Token vectors of a batch, with some words and characters replaced by unknown ones."""
         width = int(self.corpus.lengths[chosen].max())
         inputs = self.corpus.inputs(chosen, index, width)
-        rare = inputs.words >= self.vocabulary.rare
-        dropped = torch.rand(inputs.words.shape, device=self.device) < self.recipe.unk_probability
-        inputs.words = inputs.words.masked_fill(rare & dropped, UNKNOWN)
+        replace_rare_words(inputs, self.vocabulary.rare, self.recipe.unk_probability)
+        if self.recipe.unk_characters:
+            replace_characters(inputs, self.recipe.unk_characters)
         first, last = self.network.encoder(inputs)
         return first, last
 
     def _tagging_loss(self, first: Tensor, index: Tensor) -> Tensor:
-        """Minus the log-probability of the gold tags, summed over tokens."""
+        """Negative log-likelihood of the gold tags, summed over tokens."""
         scores = self.network.tag_scores(first)
         gold = self.corpus.tags.padded(index, first.shape[1], fill=-1)
         return F.cross_entropy(scores.flatten(0, 1), gold.flatten(), ignore_index=-1, reduction="sum")
 
     def _parsing_losses(self, last: Tensor, chosen: np.ndarray, index: Tensor) -> tuple[Tensor, Tensor]:
-        """Minus the log-probabilities of the oracle's structural and labelling actions, summed."""
+        """Negative log-likelihoods of the oracle's structural and labelling actions, summed."""
         recipe, scorers = self.recipe, self.network.scorers
         due = self._explores() and recipe.explore_whole_batches
         if due and torch.rand(()).item() < recipe.exploration:
             decisions = self._derive(chosen, index, last, stay=False)
-        elif self.complete and recipe.optimal_set:
+        elif recipe.optimal_set and recipe.oracle in ("even", "complete"):
             decisions = self._derive(chosen, index, last, stay=True)
         else:
             decisions = self.decisions.batch(chosen, index, last.shape[1])
         rows = scorers.with_nil(last)
-        inputs = plain_inputs if recipe.dropout_scorer else factored_inputs
-        pairs, foci = inputs(scorers, rows, decisions)
-        structure = structural_loss(scorers.pair_scores(pairs), decisions)
-        labels = label_loss(scorers, scorers.label_hidden_states(foci), decisions.label, self.chains)
+        first = (plain_inputs if recipe.dropout_scorer else factored_inputs)(scorers, rows, decisions)
+        structure = structural_loss(score_pairs(scorers, first, decisions), decisions)
+        labels = label_loss(scorers, scorers.label_hidden_states(first.labels), decisions.label, self.chains)
         return structure, labels

@@ -5,20 +5,26 @@ Shapes: F focus items (2n-1 a sentence), R pairs of a focus and one of its legal
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
 
 from discoparse.neural.lockstep import Trace
 from discoparse.neural.network import Scorers, look_up
 
+# Pairs are scored in parts of about this many numbers of the widest layer (167,000 pairs in the usual
+# network). Ordinary batches fit into one part; a right-branching tree of n tokens has n (n - 1) pairs.
+_NUMBERS_AT_ONCE = 1 << 25
+
 
 @dataclass
 class Decisions:
-    """The decisions of a batch. A focus is at once the subject of a labelling decision and of the next structural one.
+    """The decisions of a batch. Each focus is labelled, and then decides about the next structural action.
 
     Tokens are rows of `Scorers.with_nil`. Items are former foci (their row) or, for SHIFT, the singleton of the next
     token (F + its row).
@@ -32,7 +38,7 @@ class Decisions:
 
 
 def decisions_of(trace: Trace, lengths: np.ndarray) -> Decisions:
-    """Flatten the record of a batch [B, T, ...]; `lengths` [B] are on the host, so that a device need not be asked."""
+    """Flatten the record of a batch [B, T, ...]; `lengths` [B] are on the host, to avoid a device sync."""
     batch, steps, width = trace.entered.shape
     device = trace.entered.device
     counts = 2 * lengths - 1  # foci of each sentence
@@ -59,32 +65,59 @@ def decisions_of(trace: Trace, lengths: np.ndarray) -> Decisions:
     )
 
 
-def factored_inputs(scorers: Scorers, rows: Tensor, decisions: Decisions) -> tuple[Tensor, Tensor]:
-    """First layers of FF_s [R, H] and FF_l [F, H] from token rows [M, D], every token projected once."""
+@dataclass
+class FirstLayers:
+    """The first layers of both scorers before their tanh, for all decisions of a batch."""
+
+    pairs: Callable[[Tensor, Tensor], Tensor]  # of FF_s, from rows of items [r] and of foci [r]: [r, H]
+    width: int  # numbers that `pairs` computes for each pair, those on the way included
+    labels: Tensor  # of FF_l [F, H]
+
+
+def factored_inputs(scorers: Scorers, rows: Tensor, decisions: Decisions) -> FirstLayers:
+    """First layers from token rows [M, D], every token projected once."""
     table = scorers.project(rows)  # [4 M, 3H]
     position = torch.arange(4, device=rows.device)
     sums = look_up(table, decisions.focus * 4 + position).sum(1) + scorers.projection_bias  # [F, 3H]
-    item, focus, label = sums.chunk(3, 1)
+    item, foci, labels = sums.chunk(3, 1)
     by_token = table.view(len(rows), 4, 3, -1)[:, :, 0]  # [M, 4, H], as items
     singleton = by_token[:-1, :2].sum(1) + by_token[-1, 2:].sum(0)  # [M - 1, H]
     items = torch.cat([item, singleton])
-    pairs = look_up(items, decisions.pair_item) + look_up(focus, decisions.pair_focus)
-    return pairs, label
+    return FirstLayers(lambda item, focus: look_up(items, item) + look_up(foci, focus), items.shape[1], labels)
 
 
-def plain_inputs(scorers: Scorers, rows: Tensor, decisions: Decisions) -> tuple[Tensor, Tensor]:
-    """The same from r(s), with the paper's dropout: a mask of its own for each prediction."""
+def plain_inputs(scorers: Scorers, rows: Tensor, decisions: Decisions) -> FirstLayers:
+    """The same from r(s), with the paper's dropout: one mask per prediction."""
     foci = scorers.represent(rows, decisions.focus)  # [F, 4 D]
     token = torch.arange(len(rows) - 1, device=rows.device)
     nil = torch.full_like(token, len(rows) - 1)
     singletons = scorers.represent(rows, torch.stack([token, token, nil, nil], 1))
     items = torch.cat([foci, singletons])
-    pairs = scorers.pair_first(items[decisions.pair_item], foci[decisions.pair_focus])
-    return pairs, scorers.label_first(foci)
+    return FirstLayers(
+        lambda item, focus: scorers.pair_first(items[item], foci[focus]),
+        scorers.pair_input.in_features,
+        scorers.label_first(foci),
+    )
+
+
+def score_pairs(scorers: Scorers, first: FirstLayers, decisions: Decisions) -> Tensor:
+    """FF_s of every pair [R].
+
+    Where there are very many, only one part of them is in memory at a time: the gradient computes it again.
+    """
+
+    def score(item: Tensor, focus: Tensor) -> Tensor:
+        return scorers.pair_scores(first.pairs(item, focus))
+
+    at_once = max(1, _NUMBERS_AT_ONCE // first.width)
+    if len(decisions.pair_item) <= at_once:
+        return score(decisions.pair_item, decisions.pair_focus)
+    parts = zip(decisions.pair_item.split(at_once), decisions.pair_focus.split(at_once), strict=True)
+    return torch.cat([checkpoint(score, item, focus, use_reentrant=False) for item, focus in parts])
 
 
 def structural_loss(scores: Tensor, decisions: Decisions) -> Tensor:
-    """Minus the log-probability of the optimal actions, summed over structural decisions; scores are [R]."""
+    """Negative log-likelihood of the optimal actions, summed over structural decisions; scores are [R]."""
     count = len(decisions.focus)
     everything = _log_sum_exp(scores, decisions.pair_focus, count)
     wanted = _log_sum_exp(scores.masked_fill(~decisions.pair_optimal, -torch.inf), decisions.pair_focus, count)
@@ -103,10 +136,10 @@ def _log_sum_exp(scores: Tensor, segment: Tensor, count: int) -> Tensor:
 
 
 def label_loss(scorers: Scorers, states: Tensor, targets: Tensor, chains: Tensor) -> Tensor:
-    """Minus the log-probability of the gold labels, summed over foci; states are [F, H].
+    """Negative log-likelihood of the gold labels, summed over foci; states are [F, H].
 
     `chains` [labels of the treebank, depth] spells out each gold label bottom-up, ends with NO-LABEL and is padded
-    with -1; one label a row when chains are labelled as a whole.
+    with -1; where chains are labelled as a whole, each row has one label.
     """
     spelled = chains[targets]  # [F, depth]
     loss = F.cross_entropy(scorers.label_output(states), spelled[:, 0], reduction="sum")
