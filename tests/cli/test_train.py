@@ -133,11 +133,11 @@ def test_show_recipe_prints_what_would_be_used(capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--set", "hiden=50"], "expected name=value with one of these names"),
+        (["--set", "hiden=50"], "there is no setting hiden. Did you mean hidden?"),
         (["--set", "hidden=many"], "hidden takes a whole number"),
-        (["--set", "dropout_tagger=3"], "dropout_tagger = 3.0 is not between 0 and 0.99"),
-        (["--set", "beta2=1"], "beta2 = 1.0 is not between 0 and"),
-        (["--set", "tagging_weight=-3"], "tagging_weight = -3.0 is not between 0 and"),
+        (["--set", "dropout_tagger=3"], "dropout_tagger = 3.0 is out of range: choose a value from 0 to 0.99"),
+        (["--set", "beta2=1"], "beta2 = 1.0 is out of range: choose a value from 0 to"),
+        (["--set", "tagging_weight=-3"], "tagging_weight = -3.0 is out of range"),
         (["--seed", str(2**64)], "--seed"),
         (["--train", "a", "--dev", "b", "--output", "c", "--language", "english"], "a code of two letters"),
         (["--set", "oracle=delphic"], "unknown oracle"),
@@ -204,9 +204,8 @@ def test_interrupting_the_command_and_resuming_it(tmp_path, treebank):
     assert "continue with --resume" in errors
     assert load_parser(output).parse_tokens([["dogs", "came", "."]])
     assert len((output / "log.jsonl").read_text().splitlines()) >= 6
-    assert not (output / "curves.svg").exists()
+    assert (output / "curves.svg").read_text().startswith("<svg")  # of what was trained so far
     done = subprocess.run([*command, "--resume", "--minutes", "0.05"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert (output / "curves.svg").exists()  # drawn when all is done
     epochs = [record for record in map(json.loads, (output / "log.jsonl").open()) if record["type"] == "epoch"]
     assert len(epochs) < 400, "three seconds are not enough for all"

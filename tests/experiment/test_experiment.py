@@ -211,8 +211,8 @@ def test_interrupting_goes_on_later(treebank: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--oracles", "best"], "'best' is not one of static, dynamic, complete"),
-        (["--set", "hiden=3"], "expected name=value"),
+        (["--oracles", "best"], "'best' is not one of static, dynamic, even, complete"),
+        (["--set", "hiden=3"], "Did you mean hidden?"),
         (["--report-only"], "no finished run"),
     ],
 )

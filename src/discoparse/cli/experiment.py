@@ -7,7 +7,7 @@ import sys
 import click
 
 from discoparse.cli.options import Names, device_option, settings_option, tell
-from discoparse.training.recipe import ORACLES, RECIPES
+from discoparse.training import ORACLES, RECIPES
 
 
 @click.command()

@@ -14,8 +14,8 @@ from discoparse.cli.options import ReadingOptions, device_option, reading_option
 from discoparse.errors import UsageError
 from discoparse.files.streams import printable
 from discoparse.model.facts import read_facts
+from discoparse.training import ORACLES, RECIPES, Recipe
 from discoparse.training.description import describe_training
-from discoparse.training.recipe import ORACLES, RECIPES, Recipe
 from discoparse.training.treebanks import read_treebanks, trees_by_name
 from discoparse.transform.empty import has_empty
 
@@ -53,17 +53,19 @@ def _spread(args: list[str]) -> list[str]:
 @click.command(cls=TrainCommand)
 @click.option("--train", "train_files", multiple=True, metavar="FILE [FILE …]", help="Treebanks to train on.")
 @click.option("--dev", "dev_files", multiple=True, metavar="FILE [FILE …]", help="Treebanks to choose the best by.")
-@click.option("--output", type=click.Path(path_type=Path), help="Directory for model, state, log and curves.")
+@click.option("--output", "-o", type=click.Path(path_type=Path), help="Directory for model, state, log and curves.")
 @click.option("--recipe", "recipe_name", type=click.Choice(list(RECIPES)), default="fast", show_default=True)
 @click.option("--oracle", type=click.Choice(ORACLES), help="The oracle to learn from [the recipe's].")
 @settings_option
 @click.option("--show-recipe", is_flag=True, help="Print the recipe with all changes, and stop.")
-@click.option("--epochs", type=click.IntRange(min=1), help="Train for exactly so many epochs [what the recipe says].")
-@click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Stop after so many minutes in all.")
-@click.option("--resume", is_flag=True, help="Go on with the training in --output, if there is one.")
+@click.option("--epochs", type=click.IntRange(min=1), help="Train for exactly N epochs [the recipe's].", metavar="N")
+@click.option(
+    "--minutes", type=click.FloatRange(min=0, min_open=True), help="Stop after M minutes in all.", metavar="M"
+)
+@click.option("--resume", is_flag=True, help="Continue the training in --output, if there is one.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
 @device_option
-@click.option("--threads", type=click.IntRange(min=1), help="Processor cores to use [half of all].")
+@click.option("--threads", type=click.IntRange(min=1), help="CPU cores to use [half of all].")
 @click.option("--language", metavar="CODE", help="ISO 639-1 code of the language, by which raw text is split.")
 @click.option("--name", help="Name of the model [that of --output].")
 @click.option("--licence", help="Licence of the model, for its card.")
@@ -71,7 +73,7 @@ def _spread(args: list[str]) -> list[str]:
     "--card",
     type=click.Path(path_type=Path),
     metavar="FACTS.json",
-    help="What to say on the card about data and use; --name, --language and --licence have the last word.",
+    help="What to say on the card about data and use; --name, --language and --licence override it.",
 )
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print the final scores as JSON.")
@@ -104,7 +106,7 @@ def command(
 
     --output gets the best model so far (model), the state to continue from (latest), a record of every epoch
     and evaluation (log.jsonl) and a picture of it (curves.svg). Ctrl-C stops the training and loses nothing: --resume
-    goes on.
+    continues it.
     """
     started = time.monotonic()
     recipe = _recipe(recipe_name, oracle, epochs, settings)
@@ -116,11 +118,10 @@ def command(
     if language is not None and not re.fullmatch(r"[A-Za-z]{2,3}([-_]\w+)*", language):
         raise UsageError(f"--language {language}: expected a code of two letters, as in nl, de, en, is")
 
-    from discoparse.neural.device import choose_device, training_threads, use_threads
-    from discoparse.training.session import train
+    from discoparse.neural.device import choose_device
+    from discoparse.training import train
 
     chosen = choose_device(device)
-    use_threads(threads or training_threads())
     facts = read_facts(card) if card is not None else None
     train_treebanks = read_treebanks(train_files, reading.trees)
     for treebank in train_treebanks:
@@ -136,13 +137,14 @@ def command(
     made = {"command": invocation(ctx, _PATHS, _NOT_REPEATED), "recipe": recipe_name, "seed": seed}
     info = describe_training(train_treebanks, facts, stated, made, chosen.type)
     outcome = train(
-        recipe,
         [tree for treebank in train_treebanks for tree in treebank.trees],
         trees_by_name(read_treebanks(dev_files, reading.trees)),
         output,
+        recipe,
         device=chosen,
         seed=seed,
         minutes=minutes,
+        threads=threads,
         resume=resume,
         info=info,
         show_progress=not quiet,
@@ -163,9 +165,9 @@ def command(
 
 
 def _recipe(name: str, oracle: str | None, epochs: int | None, settings: tuple[str, ...]) -> Recipe:
-    """The recipe with the options that change it; --set prevails over --oracle, and --epochs is exact."""
+    """The recipe with the options that change it; --set overrides --oracle, and --epochs is exact."""
     recipe = RECIPES[name]
     if oracle is not None:
         recipe = recipe.replace(oracle=oracle)
     recipe = recipe.override(list(settings))
-    return recipe if epochs is None else recipe.replace(epochs=epochs, updates=0)
+    return recipe if epochs is None else recipe.replace(epochs=epochs, updates=0).checked()

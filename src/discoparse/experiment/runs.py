@@ -23,12 +23,12 @@ from typing import Any
 
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.experiment.plan import METRICS, FinishedRun, Progress, Run, Treebank, finished, prediction_path
-from discoparse.files.atomic import existing_directory, replace_file
+from discoparse.files.atomic import replace_file
 from discoparse.files.environment import environment
 from discoparse.files.sealed import encode_json
 from discoparse.files.termination import termination_as_exit
 from discoparse.system.derivation_lengths import memory_sizes
-from discoparse.training.recipe import RECIPES, Recipe
+from discoparse.training import RECIPES, Recipe
 from discoparse.treebank import write_trees
 
 _CURVE = ("epoch", "seconds", "f1", "precision", "recall", "disc_f1", "disc_precision", "disc_recall", "pos")
@@ -77,7 +77,11 @@ def unfinished(jobs: Sequence[Job], progress: Progress) -> list[Job]:
 
 def _check_settings(done: FinishedRun, recipe: Recipe) -> None:
     then, now = done.metrics["settings"], dataclasses.asdict(recipe)
-    different = [f"{name} was {then[name]} and is {now[name]}" for name in then if then[name] != now.get(name)]
+    different = [
+        f"{name} was {then.get(name)} and is {now.get(name)}"
+        for name in {**then, **now}
+        if then.get(name) != now.get(name)
+    ]
     if different:
         raise UsageError(
             f"{done.directory} was trained with other settings ({'; '.join(different)}): choose another --output, "
@@ -179,28 +183,28 @@ def train_run(job: Job) -> dict[str, Any] | None:
     """Train one run, or go on with it, and predict; None if it was interrupted."""
     from discoparse.model.info import ModelInfo
     from discoparse.parser.finding import load_parser
-    from discoparse.training.session import LATEST, train
+    from discoparse.training import train
+    from discoparse.training.output import LATEST
 
     treebank = job.treebank
-    if not existing_directory(job.directory / LATEST).exists():  # nothing to go on from: leave no remains either
-        shutil.rmtree(job.directory, ignore_errors=True)
     train_trees, dev_trees = treebank.trees("train"), treebank.trees("dev")
     info = ModelInfo(f"{treebank.name} {job.run.name}", treebanks=(treebank.name,))
     outcome = train(
-        job.recipe,
         train_trees,
         dev_trees,
         job.directory,
+        job.recipe,
         device=job.device,
         seed=job.run.seed,
         minutes=job.minutes,
+        threads=job.threads,
         resume=True,
         info=info,
         show_progress=job.show_progress,
     )
     if not outcome.finished or outcome.best is None:
         return None
-    parser = load_parser(job.directory, job.device)
+    parser = load_parser(job.directory, "cpu")  # in single precision, as the figures of the training are
     for part in treebank.parts:
         if part != "train":
             trees = dev_trees if part == "dev" else treebank.trees(part)
@@ -227,7 +231,7 @@ def train_run(job: Job) -> dict[str, Any] | None:
 
 
 def _log(directory: Path) -> list[dict[str, Any]]:
-    from discoparse.training.session import LOG
+    from discoparse.training.output import LOG
 
     return [json.loads(line) for line in (directory / LOG).read_text(encoding="utf-8").splitlines()]
 

@@ -47,18 +47,24 @@ def save_model(
     config: NetworkConfig,
     vocabulary: Vocabulary,
     info: ModelInfo,
+    *,
+    rounded: bool = True,
 ) -> None:
-    """Replace the directory `path` by a model: its parameters by name, as `Network.state_dict` or `pack` gives them."""
+    """Replace the directory `path` by a model: its parameters by name, as `Network.state_dict` or `pack` gives them.
+
+    They are stored as `pack` rounds them; without `rounded`, as they are.
+    """
     info = dataclasses.replace(info, versions=info.versions or program_versions())
     names = vocabulary.to_json()
     try:
         checks.vocabulary(names, "")
     except ValueError as error:
         raise DiscoparseError(f"{path}: a model with this vocabulary could not be loaded ({error})") from None
+    stored = pack(parameters) if rounded else parameters
     files = {
         **info_files(info, dataclasses.asdict(config), FORMAT_VERSION),
         VOCABULARY: encode_json(names, indent=0),
-        PARAMETERS: save({name: tensor.contiguous() for name, tensor in pack(parameters).items()}),
+        PARAMETERS: save({name: tensor.contiguous() for name, tensor in stored.items()}),
     }
     write_sealed(Path(path), files)
 

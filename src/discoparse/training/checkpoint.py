@@ -1,10 +1,13 @@
 """The state of a training on disk: everything that its next step depends on, as tensors and JSON.
 
-A training that goes on from here makes the same updates, to the last bit on a CPU, as one that was never stopped.
+A training that goes on from here makes the same updates, to the last bit on a CPU, as one that was never stopped. Its
+identity (recipe, seed and treebanks) is kept with it, so that it is not continued as another training.
 """
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +16,18 @@ import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
-from discoparse.errors import DiscoparseError
+from discoparse.errors import DiscoparseError, UsageError
 from discoparse.files.sealed import decode_json, encode_json, read_sealed, write_sealed
 from discoparse.training.decision_store import Rows
 from discoparse.training.loop import Trainer
+from discoparse.tree import Tree
 
-STATE_VERSION = 1
+STATE_VERSION = 2  # raised when states of an older version cannot be continued
 _FILES = ("state.json", "state.safetensors")
 
 
 def save_checkpoint(path: Path, trainer: Trainer, facts: dict[str, Any]) -> None:
-    """Write the state of a trainer between two steps, with whatever else is to be known (`facts`, as JSON)."""
+    """Write the state of a trainer between two steps, with other facts that the session needs, as JSON."""
     numbers = {
         "state_version": STATE_VERSION,
         "epoch": trainer.epoch,
@@ -37,7 +41,7 @@ def save_checkpoint(path: Path, trainer: Trainer, facts: dict[str, Any]) -> None
 
 
 class Checkpoint:
-    """A state that was read: first its `facts`, to see whether it fits, then all of it into a trainer."""
+    """A state that was read: first its `facts`, to see whether it fits, then `restore` it into a trainer."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -51,13 +55,13 @@ class Checkpoint:
         self._content = files["state.safetensors"]
 
     def restore(self, trainer: Trainer) -> None:
-        """Bring a fresh trainer of the same recipe, data and seed to where the other one was."""
+        """Bring a fresh trainer of the same recipe, data and seed to this state."""
         tensors = load(self._content)
         try:
             trainer.optimisation.load_tensors(tensors)
         except (KeyError, RuntimeError) as error:
             raise DiscoparseError(
-                f"{self.path}: the training state is that of another network ({error}); it may have been saved by "
+                f"{self.path}: the training state belongs to another network ({error}); it may have been saved by "
                 "another version of discoparse"
             ) from None
         trainer.optimisation.step = self.numbers["step"]
@@ -81,7 +85,7 @@ def _restore_random_states(tensors: dict[str, Tensor], device: torch.device) -> 
 
 
 def _explored_tensors(trainer: Trainer) -> dict[str, Tensor]:
-    """The derivations that were sampled before this epoch, with parameters that are gone by now."""
+    """The derivations that were sampled before this epoch, with parameters that have changed since."""
     explored = trainer.explored
     if not explored:
         return {}
@@ -105,3 +109,31 @@ def _explored_rows(tensors: dict[str, Tensor]) -> dict[int, Rows]:
 
 def _split(rows: Tensor, counts: Tensor) -> list[np.ndarray]:
     return [part.numpy() for part in rows.split(counts.tolist())]
+
+
+def check_identity(output: Path, then: dict[str, Any], now: dict[str, Any]) -> None:
+    """Refuse to continue one training with the settings of another."""
+    ours, theirs = now["recipe"], then["recipe"]
+    different = [
+        f"{name} was {theirs.get(name)} and is {ours.get(name)}"
+        for name in {**theirs, **ours}
+        if theirs.get(name) != ours.get(name)
+    ]
+    if then["seed"] != now["seed"]:
+        different.append(f"the seed was {then['seed']} and is {now['seed']}")
+    different += [f"the {name} has changed" for name in now if name.endswith("treebank") and then[name] != now[name]]
+    if different:
+        raise UsageError(
+            f"{output} holds another training: {'; '.join(different)}. Resume with the same settings, or choose "
+            "another directory"
+        )
+
+
+def fingerprint(trees: Sequence[Tree]) -> str:
+    """Tells one treebank from another."""
+    digest = hashlib.sha256()
+    for tree in trees:
+        masks = tree.masks()
+        shape = [(node.label, masks[node]) for node in tree.preorder()]
+        digest.update(repr((tree.words, tree.tags, shape)).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()

@@ -6,6 +6,7 @@ import math
 
 import torch
 from torch import Tensor, nn
+from torch.optim.swa_utils import get_ema_multi_avg_fn, get_swa_multi_avg_fn
 
 from discoparse.training.recipe import Recipe
 
@@ -76,16 +77,25 @@ class Optimisation:
             for group in self.adam.param_groups:
                 group["lr"] = rate
             self.adam.step()
-            # A short memory at first: the start of training is soon forgotten.
-            decay = min(self.recipe.average_decay, (1 + self.step) / (10 + self.step))
         else:
             with torch.no_grad():
                 for parameter in self.parameters:
                     if parameter.grad is not None:
                         parameter.add_(parameter.grad, alpha=-rate)
-            decay = 1 - 1 / self.step  # the mean of all steps (Polyak and Juditsky, 1992)
-        with torch.no_grad():
-            torch._foreach_lerp_(self.average, [p.detach().to(self.precision) for p in self.parameters], 1 - decay)
+        self._update_average()
+
+    def _update_average(self) -> None:
+        """Add the parameters to their average."""
+        current = [parameter.detach().to(self.precision) for parameter in self.parameters]
+        if self.adam is None:  # the mean of all steps (Polyak and Juditsky, 1992)
+            get_swa_multi_avg_fn()(self.average, current, self.step - 1)
+        else:  # a short memory at first: the start of training is soon forgotten
+            decay = min(self.recipe.average_decay, (1 + self.step) / (10 + self.step))
+            get_ema_multi_avg_fn(decay)(self.average, current, self.step - 1)
+
+    def finite(self) -> bool:
+        """Whether all averaged parameters are finite numbers."""
+        return bool(torch.stack([average.isfinite().all() for average in self.average]).all())
 
     def progress(self) -> float:
         """The share of the training that is over, in updates or in time, whichever is more."""

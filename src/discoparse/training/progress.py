@@ -4,52 +4,66 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any
+from typing import Any, TextIO
 
 from torch import Tensor
 from tqdm import tqdm
 
-_REFRESH = 0.5  # seconds between two looks at the losses, which a GPU has to be waited for
+_REFRESH = 0.5  # seconds between two looks at the losses, which take a device sync
 
 
 class Progress:
-    """A bar over all batches that are planned: epoch, step, losses, sentences/s, time left, best scores."""
+    """A bar over the whole training: epoch, step, losses, sentences/s, time left, best scores.
 
-    def __init__(self, batches: int, done: int, epochs: int, shown: bool, minutes_left: float | None) -> None:
+    With a time limit the bar follows the steps or the clock, whichever is ahead.
+    """
+
+    def __init__(
+        self,
+        batches: int,
+        done: int,
+        epochs: int,
+        shown: bool,
+        seconds_left: float | None = None,
+        stream: TextIO | None = None,
+    ) -> None:
+        self.planned, self.done = batches, done
         self.epochs = epochs
         self.shown = shown
-        self.end = None if minutes_left is None else time.monotonic() + 60 * minutes_left
+        self.end = None if seconds_left is None else time.monotonic() + seconds_left
         self.best = ""
-        layout = "{desc} {percentage:3.0f}%|{bar}| step {n_fmt}/{total_fmt}{postfix}"
-        # None: only on a terminal
         self.bar = tqdm(
-            total=batches, initial=done, disable=None if shown else True, bar_format=layout, dynamic_ncols=True
+            total=1.0,
+            file=stream or sys.stderr,
+            disable=None if shown else True,  # None: only on a terminal
+            bar_format="{desc} {percentage:3.0f}%|{bar}| {postfix}",
+            dynamic_ncols=True,
         )
-        self.started, self.sentences, self.batches = time.monotonic(), 0, 0
+        self.started, self.first, self.sentences = time.monotonic(), done, 0
         self.looked = 0.0
 
-    def step(self, epoch: int, losses: dict[str, Tensor], tokens: int, sentences: int) -> None:
-        """One batch is done; `losses` and `tokens` are sums over the epoch so far."""
+    def step(self, epoch: int, losses: dict[str, Tensor], tokens: int, sentences: int, share: float) -> None:
+        """One batch is done; `losses` and `tokens` are sums over the epoch so far, `share` is of the whole training."""
         self.sentences += sentences
-        self.batches += 1
+        self.done += 1
         now = time.monotonic()
-        if self.bar.disable:
-            return
-        self.bar.update()
-        if now - self.looked < _REFRESH:
+        if self.bar.disable or now - self.looked < _REFRESH:
             return
         self.looked = now
         spent = max(now - self.started, 1e-9)
-        left = (self.bar.total - self.bar.n) * spent / self.batches
+        left = (self.planned - self.done) * spent / (self.done - self.first)
         if self.end is not None:
-            left = max(0.0, min(left, self.end - now))
+            left = min(left, self.end - now)
+        step = f"step {self.done:,}" + (f"/{self.planned:,}" if self.end is None else "")
         loss = " ".join(f"{name} {float(value) / max(tokens, 1):.3f}" for name, value in losses.items())
-        self.bar.set_description_str(f"epoch {epoch + 1}/{self.epochs}", refresh=False)
         rate = f"{self.sentences / spent:,.0f} sentences/s"
-        self.bar.set_postfix_str(f"{loss} · {rate} · {tqdm.format_interval(left)} left{self.best}")
+        time_left = f"{tqdm.format_interval(max(0.0, left))} left"
+        self.bar.n = min(1.0, share)
+        self.bar.set_description_str(f"epoch {epoch + 1}/{self.epochs}", refresh=False)
+        self.bar.set_postfix_str(f"{step} · {loss} · {rate} · {time_left}{self.best}")
 
     def evaluated(self, epoch: float, scores: dict[str, Any], best: dict[str, Any]) -> None:
-        """Tell what an evaluation found."""
+        """Report an evaluation."""
         self.best = f" · best {_scores(best)}"
         mark = "  (best)" if scores["f1"] == best["f1"] and epoch == best["epoch"] else ""
         self.tell(f"epoch {epoch:g}: {_scores(scores)}{mark}")

@@ -1,14 +1,9 @@
-"""A whole training: epochs, evaluations, the best model, the latest state, the log and the curves in one directory.
-
-output/model        the best model so far by F1 on the development set (the first of equals)
-output/latest       the state to continue from
-output/log.jsonl    a record for every epoch and every evaluation
-output/curves.svg   a picture of the log
-"""
+"""A whole training: epochs, evaluations, the best model, the state, the log and the curves in one directory."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,25 +13,22 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from discoparse.errors import DiscoparseError, UsageError
-from discoparse.files.atomic import existing_directory, replace_file
+from discoparse.errors import DiscoparseError
+from discoparse.files.atomic import replace_file
 from discoparse.model.info import MODEL, ModelInfo
-from discoparse.model.model import save_model
-from discoparse.neural.batching import LONGEST_SENTENCE
-from discoparse.training.checkpoint import Checkpoint, save_checkpoint
-from discoparse.training.clock import Clock
-from discoparse.training.curves import draw_curves
-from discoparse.training.identity import check_identity, fingerprint
-from discoparse.training.interruption import Interruption
-from discoparse.training.log import Log
+from discoparse.model.model import load_model, replace_info, save_model
+from discoparse.training.checkpoint import Checkpoint, check_identity, fingerprint, save_checkpoint
+from discoparse.training.dev_evaluation import DevEvaluation
+from discoparse.training.log import Log, draw_curves
 from discoparse.training.loop import Trainer
+from discoparse.training.output import CURVES, LATEST, LOG
 from discoparse.training.progress import Progress
 from discoparse.training.recipe import Recipe
-from discoparse.training.validation import Validation
+from discoparse.training.stopping import Clock, Interruption
 from discoparse.tree import Tree
 
-LATEST, LOG, CURVES = "latest", "log.jsonl", "curves.svg"
-_SAVE_SECONDS = 60.0  # after so long the state is saved at the end of the epoch, even if no evaluation is due
+_SAVE_SECONDS = 60.0  # after this long the state is saved at the end of the epoch, even if no evaluation is due
+_CHECK_SECONDS = 5.0  # between two looks at the losses, which take a device sync
 
 
 @dataclass(frozen=True)
@@ -46,68 +38,6 @@ class Outcome:
     finished: bool  # False: it was interrupted, and can be resumed
     best: dict[str, Any] | None  # scores of the model that was kept, with its epoch
     seconds: float
-
-
-def train(
-    recipe: Recipe,
-    train_trees: Sequence[Tree],
-    dev_trees: Sequence[Tree] | Mapping[str, Sequence[Tree]],
-    output: str | Path,
-    *,
-    device: str | torch.device = "cpu",
-    seed: int = 1,
-    minutes: float | None = None,
-    resume: bool = False,
-    info: ModelInfo | None = None,
-    show_progress: bool = False,
-    started: float | None = None,
-) -> Outcome:
-    """Train a model and leave it in `output`.
-
-    The best by F1 on all of `dev_trees` is kept. Where these are sets by name, each has figures of its own as well.
-    `minutes` limits the time since `started` (`time.monotonic()`, by default now), earlier parts of a resumed training
-    included. Ctrl-C and SIGTERM stop it between two steps; with `resume` it then goes on.
-    """
-    output = Path(output)
-    checkpoint = _open(output, resume)
-    dev_sets = None
-    if isinstance(dev_trees, Mapping):
-        dev_sets = {name: len(trees) for name, trees in dev_trees.items()}
-        dev_trees = [tree for trees in dev_trees.values() for tree in trees]
-    for what, trees in (("training", train_trees), ("development", dev_trees)):
-        if not trees:
-            raise DiscoparseError(f"the {what} treebank has no trees: there is nothing to work with")
-    for number, tree in enumerate(dev_trees, 1):
-        if len(tree) > LONGEST_SENTENCE:
-            name = f" ({tree.id})" if tree.id else ""
-            raise DiscoparseError(
-                f"development sentence {number}{name} has {len(tree):,} tokens; the parser takes at most "
-                f"{LONGEST_SENTENCE:,}: leave it out"
-            )
-    device = torch.device(device)
-    session = Session(recipe, train_trees, dev_trees, output, device, seed, info or ModelInfo(output.name), dev_sets)
-    clock = Clock(minutes, started)
-    if checkpoint is not None:
-        session.resume(checkpoint, clock)
-    with Interruption() as interruption:
-        return session.run(clock, interruption, show_progress)
-
-
-def _open(output: Path, resume: bool) -> Checkpoint | None:
-    """The state to go on from; None to start afresh, in a directory that holds no training."""
-    latest = existing_directory(output / LATEST)
-    if resume and latest.exists():
-        return Checkpoint(latest)
-    if output.exists() and not output.is_dir():
-        raise UsageError(f"{output} is a file: a training needs a directory")
-    taken = [name for name in (LATEST, MODEL, "config.json", LOG) if (output / name).exists()]
-    if latest.exists() or (taken and not resume):
-        raise UsageError(
-            f"{output} already holds a training ({', '.join(taken or [LATEST])}): continue it with --resume, or choose "
-            "another directory"
-        )
-    output.mkdir(parents=True, exist_ok=True)
-    return None
 
 
 class Session:
@@ -127,7 +57,7 @@ class Session:
         self.output = output
         self.info = dataclasses.replace(info, recipe=dataclasses.asdict(recipe))
         self.trainer = Trainer(recipe, train_trees, device, seed)
-        self.validation = Validation(self.trainer, dev_trees, dev_sets)
+        self.dev = DevEvaluation(self.trainer, dev_trees, dev_sets)
         self.log = Log(output / LOG)
         self.identity = {
             "recipe": self.info.recipe,
@@ -140,6 +70,7 @@ class Session:
         self.finished = False
         self.losses: dict[str, Tensor] = {}  # sums over the epoch so far
         self.tokens = self.sentences = 0  # of the epoch so far
+        self.checked = time.monotonic()
 
     # -- the run --------------------------------------------------------------------------------------------------
 
@@ -150,10 +81,10 @@ class Session:
             return Outcome(True, self.best, clock.elapsed())
         done = trainer.optimisation.step // trainer.updates_a_batch
         planned = round(trainer.epochs * trainer.batches_an_epoch)
-        self.progress = Progress(planned, done, trainer.epochs, show, clock.minutes_left())
+        self.progress = Progress(planned, done, trainer.epochs, show, clock.seconds_left())
         try:
             if clock.limited:
-                clock.reserve_for(self.validation)
+                self._measure_evaluations(clock)
             clock.start_training()
             saved = time.monotonic()
             while trainer.epoch < trainer.epochs and not clock.over() and not interruption.requested:
@@ -164,14 +95,24 @@ class Session:
                 if due:
                     self._evaluate(clock)
                 if due or time.monotonic() - saved > _SAVE_SECONDS:
-                    self._save(clock)
+                    self.save(clock)
                     saved = time.monotonic()
             return self._end(clock, interruption)
         finally:
             self.progress.close()
 
+    def _measure_evaluations(self, clock: Clock) -> None:
+        """Find out how long the evaluations at the end will take by doing each once."""
+        began = time.monotonic()
+        self.dev()
+        clock.evaluation_took(time.monotonic() - began)
+        if self._ends_on_cpu:
+            began = time.monotonic()
+            self.dev.on_cpu(self.dev.parser.network)
+            clock.final_evaluation = time.monotonic() - began
+
     def _epoch(self, clock: Clock, interruption: Interruption) -> None:
-        """An epoch, or what is left of it; stops within it only where something is left to do afterwards."""
+        """An epoch, or what is left of it; stops within it only if there are batches left for afterwards."""
         trainer, began = self.trainer, time.monotonic()
         if not self.mid_epoch:
             trainer.start_epoch()
@@ -184,12 +125,16 @@ class Session:
                 self.losses[name] = self.losses.get(name, 0.0) + loss.double()
             self.tokens += int(trainer.corpus.lengths[chosen].sum())
             self.sentences += len(chosen)
-            self.progress.step(trainer.epoch, self.losses, self.tokens, len(chosen))
             trainer.optimisation.time_used = clock.share_used()
+            share = trainer.optimisation.progress()
+            self.progress.step(trainer.epoch, self.losses, self.tokens, len(chosen), share)
             self.mid_epoch = trainer.position < len(trainer.batches)
-            if self.mid_epoch and (interruption.requested or clock.over()):
-                return
+            if self.mid_epoch:
+                self._check_losses()
+                if interruption.requested or clock.over():
+                    return
         self.mid_epoch = False
+        self._check_losses(now=True)
         self.log.add(
             "epoch",
             epoch=trainer.epoch,
@@ -202,15 +147,19 @@ class Session:
     def _evaluate(self, clock: Clock) -> None:
         """Evaluate the averaged parameters, and keep them if they are the best so far."""
         began = time.monotonic()
-        scores, parameters = self.validation()
+        if not self.trainer.optimisation.finite():
+            self._diverged()
+        scores, parameters = self.dev()
         clock.evaluation_took(time.monotonic() - began)
-        place = {"epoch": self._epochs_done(), "step": self.trainer.optimisation.step, "seconds": clock.elapsed()}
+        trainer = self.trainer
+        place = {"epoch": self._epochs_done(), "step": trainer.optimisation.step, "seconds": clock.elapsed()}
         best = self.best is None or scores["f1"] > self.best["f1"]
         if best:
-            self.best = {**scores, **place}
-            info = dataclasses.replace(self.info, metrics={"dev": self.best, "seed": self.trainer.seed})
-            config, vocabulary = self.trainer.network.config, self.trainer.vocabulary
-            save_model(self.output / MODEL, parameters, config, vocabulary, info)
+            self.best = {**scores, **place, "device": trainer.device.type}
+            config, vocabulary = trainer.network.config, trainer.vocabulary
+            save_model(
+                self.output / MODEL, parameters, config, vocabulary, self._info(), rounded=trainer.recipe.quantize
+            )
         self.log.add("evaluation", **place, **scores, best=best)
         assert self.best is not None
         self.progress.evaluated(place["epoch"], scores, self.best)
@@ -219,7 +168,8 @@ class Session:
         trainer = self.trainer
         complete = trainer.epoch >= trainer.epochs and not self.mid_epoch
         if interruption.requested and not complete:
-            self._save(clock)
+            self._check_losses(now=True)
+            self.save(clock)
             kept = f"the best model is in {self.output / MODEL}" if self.best else "no model was evaluated yet"
             self.progress.tell(f"interrupted in epoch {trainer.epoch + 1}; {kept}")
             return Outcome(False, self.best, clock.elapsed())
@@ -227,10 +177,29 @@ class Session:
             self._evaluate(clock)
         if not trainer.optimisation.step:
             self.progress.tell("time was up before the first update: the model has learnt nothing")
+        if self._ends_on_cpu:
+            self.evaluate_on_cpu(clock)
         self.finished = True
-        self._save(clock)
-        replace_file(self.output / CURVES, draw_curves(self.log.records, self.info.name).encode())
+        self.save(clock)
         return Outcome(True, self.best, clock.elapsed())
+
+    @property
+    def _ends_on_cpu(self) -> bool:
+        """Whether the model is evaluated once more at the end: a GPU computes in TF32, and scores differ a little."""
+        return self.trainer.device.type != "cpu"
+
+    def evaluate_on_cpu(self, clock: Clock) -> None:
+        """Replace the scores of the best model by those that it has on a CPU, which everybody can reproduce."""
+        assert self.best is not None
+        scores = self.dev.on_cpu(load_model(self.output / MODEL).network)
+        self.best = {**self.best, **scores, "device": "cpu"}
+        replace_info(self.output / MODEL, self._info())
+        self.log.add("final", **self.best | {"seconds": clock.elapsed()})
+        self.progress.tell(f"the best model on the CPU, in single precision: F1 {scores['f1']:.2f}")
+
+    def _info(self) -> ModelInfo:
+        """The public facts about the best model so far."""
+        return dataclasses.replace(self.info, metrics={"dev": self.best, "seed": self.trainer.seed})
 
     def _just_evaluated(self) -> bool:
         """Whether the parameters have not changed since they were evaluated."""
@@ -238,7 +207,7 @@ class Session:
         return last.get("type") == "evaluation" and last["step"] == self.trainer.optimisation.step
 
     def _epochs_done(self) -> float:
-        """Epochs, with the part of one that was stopped within."""
+        """Epochs, including the part of one that was stopped halfway."""
         trainer = self.trainer
         part = trainer.position / len(trainer.batches) if self.mid_epoch else 0
         return round(trainer.epoch + part, 3) if part else trainer.epoch
@@ -247,9 +216,31 @@ class Session:
         """Losses per token of the epoch so far."""
         return {name: float(loss) / max(self.tokens, 1) for name, loss in self.losses.items()}
 
+    # -- divergence -----------------------------------------------------------------------------------------------
+
+    def _check_losses(self, now: bool = False) -> None:
+        """Stop a training whose losses are no longer numbers; looks every few seconds, or `now`."""
+        if not now and time.monotonic() - self.checked < _CHECK_SECONDS:
+            return
+        self.checked = time.monotonic()
+        if not all(map(math.isfinite, self._mean_losses().values())):
+            self._diverged()
+
+    def _diverged(self) -> None:
+        """End the training. The best model and the state before this epoch or an earlier one stay on disk."""
+        self._draw()
+        epoch = self.trainer.epoch + self.mid_epoch
+        kept = f"the best model is kept in {self.output / MODEL}" if self.best else "there is no model yet"
+        raise DiscoparseError(
+            f"the training diverged in epoch {epoch}: losses or parameters are not finite numbers; {kept}. Train again "
+            f"into another directory with a lower learning rate (--set learning_rate=…, now "
+            f"{self.trainer.recipe.learning_rate:g})"
+        )
+
     # -- the state ------------------------------------------------------------------------------------------------
 
-    def _save(self, clock: Clock) -> None:
+    def save(self, clock: Clock) -> None:
+        """Write the state to resume from, and draw the log."""
         facts = {
             "identity": self.identity,
             "mid_epoch": self.mid_epoch,
@@ -262,9 +253,14 @@ class Session:
             "clock": clock.state(),
         }
         save_checkpoint(self.output / LATEST, self.trainer, facts)
+        self._draw()
+
+    def _draw(self) -> None:
+        if self.log.records:
+            replace_file(self.output / CURVES, draw_curves(self.log.records, self.info.name).encode())
 
     def resume(self, checkpoint: Checkpoint, clock: Clock) -> None:
-        """Go on from a state, if it is one of this training."""
+        """Continue from a state, if it is one of this training."""
         facts = checkpoint.facts
         check_identity(self.output, facts["identity"], self.identity)
         self.best, self.finished, self.mid_epoch = facts["best"], facts["finished"], facts["mid_epoch"]

@@ -1,7 +1,8 @@
-"""Scores on a development set while a model is trained: those of the averaged parameters, as they would be saved."""
+"""Scores on the development set while a model is trained: those of the averaged parameters, as they would be saved."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,11 +15,11 @@ from discoparse.evaluation.result import summarise
 from discoparse.model.packing import pack, unpack
 from discoparse.neural.network import Network
 from discoparse.parser.parser import Parser
-from discoparse.training.loop import Trainer
+from discoparse.training.loop import Trainer, matmul_precision
 from discoparse.tree import Tree
 
 
-class Validation:
+class DevEvaluation:
     """Evaluates a trainer's averaged parameters; one parser is kept for all evaluations.
 
     The scores are those over all trees; where `sets` has the sizes of named parts, one after the other, also theirs.
@@ -34,20 +35,31 @@ class Validation:
 
     def parameters(self) -> dict[str, Tensor]:
         """The averaged parameters as they are kept on disk."""
-        return pack(self.trainer.optimisation.averaged())
+        averaged = self.trainer.optimisation.averaged()
+        if self.trainer.recipe.quantize:
+            return pack(averaged)
+        return {name: tensor.cpu() for name, tensor in averaged.items()}
 
     def __call__(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """The scores and the parameters that have them."""
+        """The scores of the parameters as they are now, on the device that trains, and the parameters."""
         parameters = self.parameters()
         self.parser.network.load_state_dict(unpack(parameters))
         self.parser.decoder.reset()
-        predicted = self.parser.parse_tokens([tree.words for tree in self.trees])
+        return self._scores(self.parser), parameters
+
+    def on_cpu(self, network: Network) -> dict[str, Any]:
+        """The scores of a network on the CPU, in single precision throughout: what anybody can measure again."""
+        with matmul_precision("highest"):
+            return self._scores(Parser(copy.deepcopy(network), self.trainer.vocabulary, "cpu"))
+
+    def _scores(self, parser: Parser) -> dict[str, Any]:
+        predicted = parser.parse_tokens([tree.words for tree in self.trees])
         result = evaluate(self.trees, predicted)
         scores = figures(result.all)
         if self.sets:
             parts = np.split(result.counts, np.cumsum(list(self.sets.values()))[:-1])
             scores["sets"] = {name: figures(summarise(part)) for name, part in zip(self.sets, parts, strict=True)}
-        return scores, parameters
+        return scores
 
 
 def figures(scores: Scores) -> dict[str, Any]:

@@ -1,0 +1,98 @@
+"""Training from Python: `train` takes trees and leaves a model in a directory, as `discoparse train` does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+
+from discoparse.errors import DiscoparseError, UsageError, did_you_mean
+from discoparse.model.info import ModelInfo
+from discoparse.neural.batching import LONGEST_SENTENCE
+from discoparse.neural.device import choose_device, training_threads, use_threads
+from discoparse.training.checkpoint import Checkpoint
+from discoparse.training.output import open_output
+from discoparse.training.recipe import RECIPES, Recipe
+from discoparse.training.session import Outcome, Session
+from discoparse.training.stopping import Clock, Interruption
+from discoparse.tree import Tree
+
+
+def train(
+    train_trees: Sequence[Tree],
+    dev_trees: Sequence[Tree] | Mapping[str, Sequence[Tree]],
+    output: str | Path,
+    recipe: Recipe | str = "fast",
+    *,
+    device: str | torch.device = "auto",
+    seed: int = 1,
+    minutes: float | None = None,
+    threads: int | None = None,
+    resume: bool = False,
+    info: ModelInfo | None = None,
+    show_progress: bool = True,
+    started: float | None = None,
+) -> Outcome:
+    """Train a model and leave it in `output`; defaults are those of the command line.
+
+    The best by F1 on all of `dev_trees` is kept. Where these are sets by name, each gets figures of its own as well.
+    `recipe` is a recipe or its name; `info` is what the model says about itself, by default the name of `output`.
+    `threads` are the CPU cores to use for the time of the training, by default half of all. `minutes` limits the time
+    since `started` (`time.monotonic()`, by default now), earlier parts of a resumed training included. Ctrl-C and
+    SIGTERM stop it between two steps; with `resume` it then goes on.
+    """
+    output = Path(output)
+    recipe = _recipe(recipe)
+    chosen = choose_device(device) if isinstance(device, str) else device
+    dev_sets = None
+    if isinstance(dev_trees, Mapping):
+        dev_sets = {name: len(trees) for name, trees in dev_trees.items()}
+        dev_trees = [tree for trees in dev_trees.values() for tree in trees]
+    _check("training", train_trees)
+    _check("development", dev_trees)
+    clock = Clock(minutes, started)
+    with open_output(output, resume) as state, _threads(threads or training_threads()):
+        checkpoint = None if state is None else Checkpoint(state)
+        info = info or ModelInfo(output.resolve().name)
+        session = Session(recipe, train_trees, dev_trees, output, chosen, seed, info, dev_sets)
+        if checkpoint is not None:
+            session.resume(checkpoint, clock)
+        else:
+            session.save(clock)  # so that what is in the directory can be resumed, whenever the program dies
+        with Interruption() as interruption:
+            return session.run(clock, interruption, show_progress)
+
+
+def _recipe(recipe: Recipe | str) -> Recipe:
+    if isinstance(recipe, Recipe):
+        return recipe.checked()
+    if recipe not in RECIPES:
+        hint = did_you_mean(recipe, RECIPES)
+        raise UsageError(f"unknown recipe {recipe!r}: choose one of {', '.join(RECIPES)}.{hint}")
+    return RECIPES[recipe]
+
+
+def _check(what: str, trees: Sequence[Tree]) -> None:
+    """Refuse what cannot be trained on or evaluated with, before any work is done."""
+    if not trees:
+        raise DiscoparseError(f"the {what} treebank has no trees: there is nothing to work with")
+    for number, tree in enumerate(trees, 1):
+        if len(tree) > LONGEST_SENTENCE:
+            name = f" ({tree.id})" if tree.id else ""
+            raise DiscoparseError(
+                f"{what} sentence {number}{name} has {len(tree):,} tokens, and the parser takes at most "
+                f"{LONGEST_SENTENCE:,}: leave it out"
+            )
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    """Let PyTorch use this many cores while this is entered."""
+    before = torch.get_num_threads()
+    use_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
