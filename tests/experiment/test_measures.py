@@ -12,7 +12,7 @@ from discoparse.drawing.charts import Series, plot
 from discoparse.errors import UsageError
 from discoparse.evaluation import evaluate
 from discoparse.evaluation.significance import compare_results
-from discoparse.experiment.measures import breakdown, pooled, significance, transitions
+from discoparse.experiment.measures import breakdown, pooled, significance, spread, transitions
 from discoparse.experiment.plan import find_treebank
 from discoparse.experiment.tables import Spread, Table, as_csv, latex, markdown
 from discoparse.system.constituents import tree_constituents
@@ -50,6 +50,26 @@ def test_pooled_scores_are_over_all_seeds() -> None:
     both = pooled([good, bad]).all
     assert both.matched == good.all.matched + bad.all.matched
     assert bad.all.f1 < both.f1 < good.all.f1
+
+
+def test_figures_over_seeds() -> None:
+    """The mean, and the standard deviation of a sample; seeds without a figure do not count."""
+    found = spread([70.0, 74.0, None, 75.0])
+    assert found["mean"] == pytest.approx(73.0)
+    assert found["sd"] == pytest.approx(7**0.5)  # (9 + 1 + 4) / (3 - 1)
+    assert found["values"] == [70.0, 74.0, None, 75.0]
+    assert spread([70.0]) == {"mean": 70.0, "sd": None, "values": [70.0]}
+    assert spread([None, None]) == {"mean": None, "sd": None, "values": [None, None]}
+
+
+def test_tests_use_as_many_seeds_as_both_oracles_have() -> None:
+    """The first two of three: the third of one oracle has nothing to be compared with."""
+    good, bad = evaluate(GOLD, GOLD), evaluate(GOLD, FLAT)
+    results = {("fast", "static"): [bad, bad], ("fast", "even"): [good, good, bad]}
+    (test, _) = significance(results)
+    assert test["seeds"] == 2
+    assert test["second"] == 100
+    assert test["first"] == pytest.approx(bad.all.f1)
 
 
 def test_only_oracles_of_one_recipe_are_compared() -> None:
