@@ -12,7 +12,8 @@ import torch
 from tiny_models import TRAIN, paper_trainer, short_recipe, tiny_recipe, toy_treebank
 
 from discoparse.system.constituents import tree_constituents
-from discoparse.system.oracle import DynamicOracle, static_derivation
+from discoparse.system.dynamic_oracle import DynamicOracle
+from discoparse.system.oracle import static_derivation
 from discoparse.system.transition import Combine, Configuration, Shift
 from discoparse.training import loop
 from discoparse.training.loop import Trainer
