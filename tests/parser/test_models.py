@@ -202,9 +202,10 @@ def test_a_module_that_cannot_be_looked_up_is_no_model(installed, monkeypatch):
 
 
 def test_a_package_that_is_found_twice_is_one(installed, tmp_path, monkeypatch):
-    """As where a folder on PYTHONPATH stands before the one that pip installs into."""
+    """As where a folder on PYTHONPATH stands before the one that pip installs into: the first is what Python imports."""
     other = tmp_path / "other"
     shutil.copytree(installed.folder, other)
+    (other / "discoparse_model_en-1.0.dist-info" / "entry_points.txt").write_text("[discoparse.models]\nen = older\n")
     paths = [str(installed.folder), str(other)]
     monkeypatch.setattr(discoparse.parser.finding, "distributions", partial(distributions, path=paths))
     assert search_installed().problems == {}
