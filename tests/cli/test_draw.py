@@ -175,6 +175,7 @@ def test_other_formats_are_read(tmp_path: Path) -> None:
         (["draw", "no-such-file"], 1, "no-such-file"),
         (["draw"], 2, "Missing argument"),
         (["draw", "-", "-"], 2, "only one"),
+        (["draw", "-", "--gloss", "-"], 2, "only one"),
         (["draw", str(EXAMPLES), "--sentence", "1", "--sentences", "2"], 2, "not both"),
         (["draw", str(EXAMPLES), "--sentences", "x"], 2, "not a sentence number or range"),
         (["draw", str(EXAMPLES), "--sentence", "99"], 2, "there is no sentence 99"),

@@ -118,6 +118,10 @@ def test_a_document_says_what_it_needs() -> None:
     exotic = document([draw_tikz(parse_tree("(S (N 0=Ж) (V 1=😀))"))])
     assert exotic.startswith("% Compile with lualatex; pdflatex shows the codes of characters that it lacks.\n")
     assert r"\showcode{😀}{1F600}" in exotic
+    assert r"\addfallback{Noto Color Emoji}" in exotic
+    quoted = document([draw_tikz(parse_tree("(S (N 0=„ħ“))"))])
+    assert r"\showcode{ħ}{0127}" in quoted
+    assert "fallback" not in quoted
     assert "forest" in document(["x"], "forest", "[linguistics]").splitlines()[1]
 
 

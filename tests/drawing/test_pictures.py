@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 import unicodedata
 from xml.etree import ElementTree
 
@@ -146,6 +147,20 @@ def test_two_branches_on_one_line_are_both_continued() -> None:
         shown = {"AA": range(8), "BB": range(8, 16)}
         for label, words in shown.items():
             assert (label in panel) == any(f"word{i} " in panel + " " for i in words)
+
+
+def test_memory_does_not_grow_with_the_area_of_the_picture() -> None:
+    """A right-branching tree is as deep as it is wide: a grid of all its cells takes 25 MB for 300 tokens."""
+    n = 300
+    tree = parse_tree("".join(f"(X (T {i}=w{i}) " for i in range(n - 1)) + f"(T {n - 1}=w{n - 1})" + ")" * (n - 1))
+    tracemalloc.start()
+    try:
+        text = draw_text(tree, width=100)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert text.count("X") >= n - 1
+    assert peak < 6e6
 
 
 def test_an_edge_that_crosses_branches_looks_different_from_a_branch() -> None:

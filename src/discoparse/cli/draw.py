@@ -35,8 +35,8 @@ def command(
     """Draw the trees of FILE; with FILE2, gold trees (FILE) against predicted ones, differences marked."""
     if sentence is not None and sentences is not None:
         raise UsageError("give --sentence or --sentences, not both")
-    if file == file2 == STANDARD:
-        raise UsageError("only one of the two files can be standard input")
+    if [file, file2, drawing.options.gloss_file].count(STANDARD) > 1:
+        raise UsageError("only one of the files can be standard input")
     selection = Selection() if sentence is None and sentences is None else Selection.parse(sentences or str(sentence))
     format = to or ("tree" if is_folder(output) else format_of(output))
     if not is_folder(output):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -13,6 +14,7 @@ _ESCAPES = {
     "?": "{?}", "!": "{!}", ",": "{,}", "−": "$-$", "≠": r"$\neq$", "·": r"$\cdot$",
 }  # fmt: skip
 _LAST_KNOWN = "\xff"  # pdfLaTeX prints all characters up to this one, and only some of the others
+_LATIN = re.compile("[\0-\u024f\u2010-\u2044]")  # what the main font of LuaLaTeX has
 _FALLBACKS = {
     "DejaVu Sans": "mode=node;",
     "Noto Sans": "mode=node;",
@@ -50,7 +52,7 @@ def document(pictures: Sequence[str], package: str = "tikz", library: str = "") 
         *_codes_for_unknown(unknown),
         r"\else",
         r"  \usepackage{fontspec}",
-        *(_fallback_fonts() if unknown else []),
+        *([] if all(map(_LATIN.match, unknown)) else _fallback_fonts()),
         r"\fi",
         r"\begin{document}",
     ]
