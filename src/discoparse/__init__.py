@@ -1,6 +1,6 @@
 """discoparse: discontinuous constituency parsing with a stack-free transition system and a dynamic oracle.
 
-`__all__` is the public API; docs/python.md describes it.
+`__all__` is the public API; docs/reference/api.md says what is promised.
 """
 
 from importlib import import_module

@@ -232,6 +232,28 @@ def test_pictures(parse, tmp_path):
     assert sorted(path.name for path in (tmp_path / "pictures").iterdir()) == ["1.tex", "2.tex", "3.tex"]
 
 
+def test_pictures_have_the_options_of_draw(parse, tmp_path):
+    """`parse` draws what `draw` draws of the same trees; `text` is another name for `tree`."""
+    trees = tmp_path / "trees.discbracket"
+    parse(TEXT, "-o", str(trees))
+    for options in (
+        ["--to", "tree", "--no-tags", "--width", "60"],
+        ["--to", "svg", "--style", "slanted", "--roof", "NP"],
+        ["--to", "tikz", "--subtree", "1-2", "--standalone"],
+    ):
+        drawn = CliRunner().invoke(cli, ["draw", str(trees), "--sentence", "1", *options]).stdout
+        assert parse("What did you see?", *options).stdout.rstrip() == drawn.rstrip()
+    assert parse(TEXT, "--to", "text").stdout == parse(TEXT, "--to", "tree").stdout
+    assert "--roof is for pictures" in str(parse(TEXT, "--to", "json", "--roof", "NP").exception)
+
+
+@pytest.mark.parametrize(("name", "start"), [("a.pdf", b"%PDF"), ("a.png", b"\x89PNG")])
+def test_pictures_in_bytes(parse, tmp_path, name, start):
+    pytest.importorskip("cairosvg")
+    assert parse(TEXT, "-o", str(tmp_path / name)).exit_code == 0
+    assert (tmp_path / name).read_bytes().startswith(start)
+
+
 def test_pretokenized_lines_stay_aligned(parse):
     """One line out for each line in, blank or not; words come back as they came, -LRB- included."""
     lines = "The dog -LRB- old -RRB- barks .\n\n  \na=b #LRB# ( \\/\n"
@@ -313,7 +335,7 @@ def test_other_encodings(parse):
     [
         (["--input", "a", "text"], "not both"),
         (["--input", "no such file"], "No such file"),
-        (["--encoding", "nonsense"], "unknown encoding"),
+        (["--encoding", "nonsense"], "'nonsense' is not a text encoding"),
         (["--pretokenized", "--lines", "text"], "--lines is for raw text"),
         (
             ["text", "--output", "trees.foo"],

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from discoparse.cli import package
 from discoparse.cli.options import tell, tell_namesake
-from discoparse.errors import DiscoparseError
 from discoparse.files.text_table import text_table
-from discoparse.parser.finding import Listed, advice, describe_model, read_card, search_installed
+from discoparse.parser.finding import Listed, advice, describe_model, read_card, usable_models
 
 _HEADER = ("name", "language", "treebanks", "licence", "dev set", "F1", "disc. F1", "POS", "MB")
 _PACKAGE = "package"
@@ -43,7 +41,7 @@ def command(model: str | None, as_json: bool) -> None:
     if model is not None and not as_json:
         click.echo(read_card(model), nl=False)
         return
-    models = [describe_model(model)] if model is not None else list(_installed())
+    models = [describe_model(model)] if model is not None else list(usable_models(_warn))
     if as_json:
         click.echo(json.dumps([listed.to_json() for listed in models], ensure_ascii=False, indent=2))
     elif models:
@@ -55,16 +53,8 @@ def command(model: str | None, as_json: bool) -> None:
 command.add_command(package.command, _PACKAGE)
 
 
-def _installed() -> Iterator[Listed]:
-    """The installed models; of those that cannot be used, standard error has the reason."""
-    installed = search_installed()
-    for name, problem in installed.problems.items():
-        tell(f"warning: the installed model {name!r} cannot be used: {problem}")
-    for name in installed.models:
-        try:
-            yield describe_model(name)
-        except (DiscoparseError, OSError) as error:
-            tell(f"warning: the installed model {name!r} cannot be used: {error}")
+def _warn(message: str) -> None:
+    tell(f"warning: {message}")
 
 
 def _rows(listed: Listed) -> list[tuple[str, ...]]:

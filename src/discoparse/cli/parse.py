@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import shlex
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -15,18 +14,19 @@ from typing import TYPE_CHECKING
 import click
 from tqdm import tqdm
 
+from discoparse.cli.drawing_options import DrawingOptions, PictureKind, drawing_options
 from discoparse.cli.options import device_option, require_folder, tell, tell_namesake
-from discoparse.drawing.options import EXTENSIONS, Options
-from discoparse.drawing.pages import write_files
+from discoparse.drawing.options import BINARY, EXTENSIONS
+from discoparse.drawing.pages import is_folder, write_pictures
 from discoparse.errors import UsageError
 from discoparse.files.streams import STANDARD, open_for_writing, suffix
 from discoparse.parser.choice import ModelChoice, look_ahead
 from discoparse.parser.documents import parse_documents, parse_treebank
 from discoparse.parser.finding import load
 from discoparse.parser.reading import CleanText, LivePieces, beginning, file_pieces, is_live
-from discoparse.parser.writing import OUTPUTS, PICTURES, numbered, output_pieces, picked
+from discoparse.parser.writing import OUTPUTS, numbered, output_pieces, picked
 from discoparse.tree import Tree
-from discoparse.treebank import FORMATS, Report, looks_like_treebank, read_trees
+from discoparse.treebank import FORMATS, WRITABLE, Report, looks_like_treebank, read_trees
 from discoparse.treebank.formats import output_format
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _SAMPLE = 50  # sentences of a treebank by which its model is chosen
 _TEXT = "text"  # what --from calls input that is no treebank
-_FALLBACK = (100, 24)  # columns and lines where there is no terminal
 
 
 @click.command()
@@ -48,7 +47,7 @@ _FALLBACK = (100, 24)  # columns and lines where there is no terminal
     help="A shipped model or a directory [by the language of the text].",
 )
 @click.option(
-    "--to", type=click.Choice(OUTPUTS), help="Output [a terminal: tree; a file: by its name; else discbracket]."
+    "--to", type=PictureKind(WRITABLE), help="Output [a terminal: tree; a file: by its name; else discbracket]."
 )
 @click.option("-o", "--output", default=STANDARD, help="File, or folder/ for a picture per sentence [standard output].")
 @click.option(
@@ -62,6 +61,7 @@ _FALLBACK = (100, 24)  # columns and lines where there is no terminal
 @device_option
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="CPU cores to use.")
 @click.option("--encoding", help="Encoding of the input [UTF-8, or UTF-16 with a byte order mark].")
+@drawing_options
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -76,6 +76,7 @@ def command(
     device: str,
     threads: int,
     encoding: str | None,
+    drawing: DrawingOptions,
 ) -> None:
     """Parse TEXT, or the text in a file or on standard input, and show or write the trees of its sentences."""
     if text == (STANDARD,):
@@ -88,12 +89,13 @@ def command(
     if treebank and (text or pretokenized or lines):
         raise UsageError("--from is for a treebank, from a file or standard input: it has its own sentences and tokens")
     _refuse_file_names(text)
-    folder = output.endswith(os.sep) or os.path.isdir(output)
+    folder = is_folder(output)
     if not folder and output != STANDARD:
         require_folder(output)
     format = to or ("svg" if folder else _default_format(output))
-    if folder and format not in PICTURES:
+    if folder and format not in EXTENSIONS:
         raise UsageError(f"{output} is a folder, for pictures only: name a file for --to {format}")
+    options = drawing.for_output(format, output)
     refused: list[str] = []
 
     def refuse(message: str) -> None:
@@ -130,9 +132,8 @@ def command(
                 idle=live.idle if live else None,
             )
             results = numbered(trees, format)
-        options = _picture_options(format, output)
-        if folder:
-            write_files(picked(results), PICTURES[format], options, output)
+        if folder or format in BINARY:
+            write_pictures(picked(results), format, options, output, numbered=False)
         else:
             with open_for_writing(output) as stream:
                 for piece in output_pieces(results, format, options, report, refuse):
@@ -210,19 +211,10 @@ def _default_format(output: str) -> str:
     if output == STANDARD:
         return "tree" if sys.stdout.isatty() else "discbracket"
     ending = suffix(output)
-    picture = next((name for name, kind in PICTURES.items() if EXTENSIONS[kind] == ending), None)
+    picture = next((name for name, usual in EXTENSIONS.items() if usual == ending), None)
     if picture is None and not any(ending in entry.suffixes for entry in FORMATS.values()):
         raise UsageError(f"cannot tell the format from the name {output}: name it with --to {'|'.join(OUTPUTS)}")
     return picture or output_format(output).name
-
-
-def _picture_options(format: str, output: str) -> Options:
-    """How pictures look: text as wide as the terminal, with its colours."""
-    if format != "tree":
-        return Options()
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    color = output == STANDARD and sys.stdout.isatty() and not plain
-    return Options(width=shutil.get_terminal_size(_FALLBACK).columns, color=color)
 
 
 @contextmanager

@@ -51,9 +51,9 @@ class ModelChoice:
             return names[0]
         best = clearly_best(sample, self._vocabularies) if self._vocabularies else None
         if best is None:
-            text = f"the text {_quoted(sample)}" if sample.strip() else "an empty text"
             raise UsageError(
-                f"which model to use cannot be told from {text}: name it with --model ({', '.join(names)})"
+                f"which model to use cannot be told from the text {_quoted(sample)}: name it with --model "
+                f"({', '.join(names)})"
             )
         return best
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib.metadata import Distribution, EntryPoint, distributions
@@ -209,7 +210,19 @@ def describe_model(model: str | Path) -> Listed:
     return Listed(info, sum(path.stat().st_size for path in directory.iterdir() if path.is_file()))
 
 
+def usable_models(notice: Callable[[str], None]) -> Iterator[Listed]:
+    """The installed models; `notice` is told why others cannot be used."""
+    installed = search_installed()
+    for name, problem in installed.problems.items():
+        notice(f"the installed model {name!r} cannot be used: {problem}")
+    for name in installed.models:
+        try:
+            yield describe_model(name)
+        except (DiscoparseError, OSError) as error:
+            notice(f"the installed model {name!r} cannot be used: {error}")
+
+
 def models() -> list[dict[str, Any]]:
     """The installed models with their facts, as `discoparse models --json` prints them: name, language, treebanks,
-    licence, figures on the development sets, and so on."""
-    return [describe_model(name).to_json() for name in installed_models()]
+    licence, figures on the development sets, and so on. There is a warning for each that cannot be used."""
+    return [listed.to_json() for listed in usable_models(lambda message: warnings.warn(message, stacklevel=2))]

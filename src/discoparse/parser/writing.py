@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from discoparse.drawing.options import Options
+from discoparse.drawing.options import EXTENSIONS, Options
 from discoparse.drawing.pages import draw_pages
 from discoparse.parser.passages import Notice
 from discoparse.tree import Tree
 from discoparse.treebank import WRITABLE, Report, bracket, format_trees, jsontrees
 
-PICTURES = {"tree": "tree", "svg": "svg", "tikz": "tikz"}  # their names here, and as drawings
-OUTPUTS = (*PICTURES, *WRITABLE)
+OUTPUTS = (*EXTENSIONS, *WRITABLE)  # pictures and treebank formats
 # A line for each result; this one where there is no tree.
 _NO_TREE = {"discbracket": "\n", "bracket": "\n", "jsonl": "null\n"}
-_WITHOUT_IDS = ("discbracket", "bracket", *PICTURES)
+_WITHOUT_IDS = ("discbracket", "bracket", *EXTENSIONS)
 
 Results = Iterable[Tree | None]
 
@@ -33,9 +32,9 @@ def picked(results: Results) -> Iterator[tuple[int, Tree, None]]:
 
 
 def output_pieces(results: Results, format: str, options: Options, report: Report, refuse: Notice) -> Iterator[str]:
-    """The text of the output in pieces. `refuse` is told when trees must be left out."""
-    if format in PICTURES:
-        for piece in draw_pages(picked(results), PICTURES[format], options, numbered=False):
+    """The text of the output in pieces (not PNG or PDF). `refuse` is told when trees must be left out."""
+    if format in EXTENSIONS:
+        for piece in draw_pages(picked(results), format, options, numbered=False):
             yield piece + "\n" if format == "tree" else piece
     elif format == "json":
         yield from jsontrees.write(results, report, array=True)

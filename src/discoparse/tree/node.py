@@ -35,7 +35,7 @@ class _Member:
 class Node(_Member):
     """A labelled constituent; children are nodes or, for leaves, token indexes. Compared by identity.
 
-    `probability` is the parser's (see docs/commands/parse.md). Like the spans, it is ignored when trees are compared.
+    `probability` is the parser's (see docs/commands/parse.md); like spans, it does not count when trees are compared.
     """
 
     label: str

@@ -285,7 +285,7 @@ class Tree:
     # -- as something else --------------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        """The tree as data that `json.dumps` takes, as docs/formats.md describes it."""
+        """The tree as data that `json.dumps` takes, as docs/reference/formats.md describes it."""
         from discoparse.treebank.jsontrees import tree_to_json
 
         return tree_to_json(self)
