@@ -199,7 +199,7 @@ def alike(shown: str, output: str) -> bool:
 
 
 PAGES_WITH_TRANSCRIPTS = [  # not benchmark.md, which shows how fast a machine is
-    *(f"commands/{name}.md" for name in ("convert", "derive", "evaluate", "stats", "validate")),
+    *(f"commands/{name}.md" for name in ("convert", "derive", "draw", "evaluate", "stats", "validate")),
     "reference/formats.md",
 ]
 
@@ -210,6 +210,7 @@ def test_transcripts_show_what_happens(page, tmp_path):
     program = f'discoparse() {{ "{sys.executable}" -m discoparse "$@"; }};'
     found = transcripts((ROOT / "docs" / page).read_text(encoding="utf-8"))
     assert found
+    (tmp_path / "src").symlink_to(ROOT / "src")  # with the example sentences
     for command, shown in found:
         if (made := re.fullmatch(r"cat (\S+)", command)) is not None:
             (tmp_path / made[1]).write_text(shown + "\n", encoding="utf-8")
