@@ -202,7 +202,7 @@ def test_a_module_that_cannot_be_looked_up_is_no_model(installed, monkeypatch):
 
 
 def test_a_package_that_is_found_twice_is_one(installed, tmp_path, monkeypatch):
-    """As where a folder on PYTHONPATH stands before the one that pip installs into: the first is what Python imports."""
+    """As where a folder on PYTHONPATH comes before the one that pip installs into: Python imports the first."""
     other = tmp_path / "other"
     shutil.copytree(installed.folder, other)
     (other / "discoparse_model_en-1.0.dist-info" / "entry_points.txt").write_text("[discoparse.models]\nen = older\n")

@@ -6,11 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import trees
 
-from discoparse.transform.binarization import binarize, unbinarize
 from discoparse.transform.pipeline import Transforms, transform_trees
-from discoparse.transform.prune import remove_tokens
 from discoparse.transform.punctuation import is_punctuation, move_punctuation, remove_punctuation
-from discoparse.transform.root import ensure_root
+from discoparse.transform.shape import binarize, ensure_root, remove_tokens, unbinarize
 from discoparse.tree import Node, SecondaryEdge, Tree
 from discoparse.treebank.discbracket import parse_tree
 

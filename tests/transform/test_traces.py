@@ -9,8 +9,9 @@ from strategies import PLAIN_LABELS, trees
 
 from discoparse.transform.empty import remove_empty, spell_out_empty
 from discoparse.transform.functions import functions_to_edges, join_label, remove_functions, split_label
+from discoparse.transform.spelling import escape_word, unescape_word
 from discoparse.transform.trace_writing import write_traces
-from discoparse.transform.traces import escape_word, reattach_traces, unescape_word
+from discoparse.transform.traces import reattach_traces
 from discoparse.tree import SecondaryEdge, Tree
 from discoparse.treebank.discbracket import parse_tree
 

@@ -13,8 +13,8 @@ from discoparse.cli import cli
 from discoparse.errors import DiscoparseError, TreebankError, UsageError
 from discoparse.treebank import Report, read_trees
 from discoparse.treebank.discbracket import parse_tree
-from discoparse.treebank.prepare import RECIPES, prepare
-from discoparse.treebank.prepare.recipes import by_ranges
+from discoparse.treebank.prepare import STANDARD_SPLITS, prepare
+from discoparse.treebank.prepare.splits import by_ranges
 
 
 def run(*arguments: object) -> Result:
@@ -142,16 +142,16 @@ def test_tiger_from_spmrl(tmp_path: Path) -> None:
 def test_tiger_original_is_cut_as_by_spmrl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "tiger_release_aug07.xml"
     source.write_text(tiger_file(*(tiger_sentence(f"s{n}", f"w{n}") for n in range(1, 6))))
-    monkeypatch.setattr("discoparse.treebank.prepare.recipes.TIGER_SIZES", [("train", 2), ("dev", 2), ("test", 1)])
+    monkeypatch.setattr("discoparse.treebank.prepare.splits.TIGER_SIZES", [("train", 2), ("dev", 2), ("test", 1)])
     counts = made("tiger", tmp_path, tmp_path / "out")
     assert counts == {"train": 2, "dev": 2, "test": 1}
     assert [w.split()[0] for w in words(tmp_path / "out" / "dev.discbracket")] == ["w3", "w4"]
 
 
 def test_published_sizes() -> None:
-    assert sum(RECIPES["tiger"].counts.values()) == 50472
-    assert sum(RECIPES["negra"].counts.values()) == 20602
-    assert sum(RECIPES["dptb"].counts.values()) == 43948
+    assert sum(STANDARD_SPLITS["tiger"].counts.values()) == 50472
+    assert sum(STANDARD_SPLITS["negra"].counts.values()) == 20602
+    assert sum(STANDARD_SPLITS["dptb"].counts.values()) == 43948
 
 
 def test_alpino_is_split_in_tenths(tmp_path: Path) -> None:

@@ -18,11 +18,10 @@ from discoparse.cli.options import (
     writing_options,
 )
 from discoparse.errors import UsageError
-from discoparse.files.streams import STANDARD
-from discoparse.transform.pipeline import FUNCTIONS, PUNCT, TRACES, Outcome, Transforms, transform_trees
+from discoparse.files import STANDARD
+from discoparse.transform import FUNCTIONS, PUNCT, TRACES, TransformNotes, Transforms, transform_trees
 from discoparse.tree import Tree
-from discoparse.treebank import Report, bracket
-from discoparse.treebank.formats import output_format
+from discoparse.treebank import Report, bracket, output_format
 
 
 @click.command()
@@ -84,13 +83,13 @@ def command(
     transforms = Transforms(
         punct, functions, traces, penn_brackets, root, unbinarize, expand_unaries, collapse_unaries, binarize
     )
-    outcome = Outcome()
-    trees = transform_trees(with_progress(reading.trees(inputs)), transforms, outcome)
+    notes = TransformNotes()
+    trees = transform_trees(with_progress(reading.trees(inputs)), transforms, notes)
     if reading.on_error == "skip" and (writing.format or output_format(output).name) == "bracket":
         trees = _that_fit_brackets(trees, writing.report)
     written = writing.write(trees, output)
-    reading.report.empty += outcome.emptied
-    tell_warnings(outcome.warnings)
+    reading.report.empty += notes.emptied
+    tell_warnings(notes.warnings)
     if output != STANDARD:
         tell(f"{written} {'tree' if written == 1 else 'trees'} written to {output}")
 

@@ -8,12 +8,11 @@ import click
 
 from discoparse.cli.options import tell, tell_warnings, with_progress
 from discoparse.treebank import ON_ERROR, WRITABLE, Report
-from discoparse.treebank.prepare import RECIPES, prepare
-from discoparse.treebank.prepare.reader import Reader
+from discoparse.treebank.prepare import STANDARD_SPLITS, Reader, prepare
 
 
 @click.command()
-@click.argument("treebank", type=click.Choice(list(RECIPES)))
+@click.argument("treebank", type=click.Choice(list(STANDARD_SPLITS)))
 @click.argument("source")
 @click.argument("outdir")
 @click.option("--to", type=click.Choice(WRITABLE), default="discbracket", show_default=True, help="Format.")
@@ -52,8 +51,8 @@ def command(
     try:
         counts = prepare(treebank, source, outdir, reader=reader, format=to, force=force, report=report)
     finally:
-        report.empty += reader.outcome.emptied
-        tell_warnings(reader.outcome.warnings)
+        report.empty += reader.notes.emptied
+        tell_warnings(reader.notes.warnings)
         for message in report.messages():
             tell(message)
     if as_json:

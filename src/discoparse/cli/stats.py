@@ -12,7 +12,7 @@ import click
 from discoparse.cli.options import ReadingOptions, reading_options, with_progress
 from discoparse.files.text_table import text_table
 from discoparse.system.derivation_lengths import DerivationStatistics, derivation_statistics, format_statistics
-from discoparse.treebank.stats import Statistics
+from discoparse.treebank import Statistics
 
 
 @click.command("stats")
@@ -42,7 +42,7 @@ def command(files: tuple[str, ...], reading: ReadingOptions, derivations: bool, 
         for _ in trees:
             pass
     if as_json:
-        data = statistics.as_json() | ({"derivations": derived.to_json()} if derived else {})
+        data = statistics.to_json() | ({"derivations": derived.to_json()} if derived else {})
         click.echo(json.dumps(data, ensure_ascii=False, indent=2))
         return
     click.echo(text_table(list(_rows(statistics, top)), gap=" "))

@@ -8,8 +8,7 @@ import click
 
 from discoparse.cli.options import tell
 from discoparse.errors import Problem
-from discoparse.treebank import FORMATS
-from discoparse.treebank.validation import validate
+from discoparse.treebank import FORMATS, validate
 
 
 @click.command("validate")
@@ -31,7 +30,7 @@ def command(files: tuple[str, ...], from_: str | None, encoding: str | None, lem
 
     result = validate(files, from_, encoding=encoding, on_problem=show, lemmas=lemmas)
     if as_json:
-        click.echo(json.dumps(result.as_json(), ensure_ascii=False, indent=2))
+        click.echo(json.dumps(result.to_json(), ensure_ascii=False, indent=2))
     else:
         for note in result.notes:
             tell(note)

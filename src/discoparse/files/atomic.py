@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
-import shutil
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -61,6 +59,8 @@ def replacing_together(folder: PathLike) -> Iterator[Path]:
 
     `folder` is made if it does not exist, and taken away again if the block fails.
     """
+    import shutil  # here, as below: it takes longer to import than everything else
+
     target = os.path.realpath(folder)
     made = not os.path.exists(target)
     os.makedirs(target, exist_ok=True)
@@ -86,6 +86,8 @@ def replace_directory(path: PathLike, files: Mapping[str, bytes]) -> None:
     A directory cannot be renamed over another one, so the old one is renamed first; `existing_directory` finds it if
     the program dies at that moment.
     """
+    import shutil
+
     target = Path(os.path.realpath(path))
     previous = target.with_name(target.name + _PREVIOUS)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -126,7 +128,7 @@ def existing_directory(path: Path) -> Path:
 def _unused_name(target: str) -> str:
     """A hidden name in the same folder."""
     folder, name = os.path.split(target)
-    return os.path.join(folder, f".{name[:_SHOWN]}.{secrets.token_hex(8)}.unfinished")
+    return os.path.join(folder, f".{name[:_SHOWN]}.{os.urandom(8).hex()}.unfinished")
 
 
 def _put(unfinished: str, target: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from discoparse.transform.functions import is_penn_helsinki, join_label, split_label
-from discoparse.transform.prune import remove_tokens
+from discoparse.transform.shape import remove_tokens
 from discoparse.tree import Node, Token, Tree
 
 EMPTY_TAG = "-NONE-"

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from discoparse.errors import UsageError
-from discoparse.transform.binarization import binarize, unbinarize
 from discoparse.transform.empty import remove_empty
 from discoparse.transform.functions import remove_functions
 from discoparse.transform.punctuation import move_punctuation, remove_punctuation
-from discoparse.transform.root import ensure_root
+from discoparse.transform.shape import binarize, ensure_root, unbinarize
 from discoparse.transform.spelling import penn_brackets
 from discoparse.transform.trace_writing import write_traces
 from discoparse.transform.traces import reattach_traces
@@ -47,35 +46,37 @@ class Transforms:
 
 
 @dataclass
-class Outcome:
-    """What a run of transforms has to tell."""
+class TransformNotes:
+    """What users should know about a run of transforms."""
 
     emptied: int = 0  # sentences of which no word was left
     warnings: list[str] = field(default_factory=list)
 
 
-def transform_trees(trees: Iterable[Tree], transforms: Transforms, outcome: Outcome | None = None) -> Iterator[Tree]:
-    """The transformed trees; those of which no word is left are passed over and counted in the outcome."""
-    outcome = Outcome() if outcome is None else outcome
+def transform_trees(
+    trees: Iterable[Tree], transforms: Transforms, notes: TransformNotes | None = None
+) -> Iterator[Tree]:
+    """The transformed trees; those of which no word is left are skipped and counted in the notes."""
+    notes = TransformNotes() if notes is None else notes
     for number, tree in enumerate(trees, 1):
         result: Tree | None = tree
-        for step in _steps(transforms, outcome, tree.id or f"number {number}"):
+        for step in _steps(transforms, notes, tree.id or f"number {number}"):
             result = step(result) if result is not None else None
         if result is None:
-            outcome.emptied += 1
+            notes.emptied += 1
         else:
             yield result
 
 
-def _steps(transforms: Transforms, outcome: Outcome, sentence: str) -> Iterator[Step]:
-    """Encodings are undone first and made last; traces come before functions, for labels hold co-indexes."""
+def _steps(transforms: Transforms, notes: TransformNotes, sentence: str) -> Iterator[Step]:
+    """Encodings are undone first and made last; traces come before functions, since labels hold co-indexes."""
     if transforms.unbinarize:
         yield unbinarize
     if transforms.expand_unaries:
         yield expand_unaries
     if transforms.traces == "reattach":
         yield lambda tree: reattach_traces(
-            tree, lambda message: outcome.warnings.append(f"sentence {sentence}: {message}")
+            tree, lambda message: notes.warnings.append(f"sentence {sentence}: {message}")
         )
     elif transforms.traces == "remove":
         yield remove_empty

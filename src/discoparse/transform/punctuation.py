@@ -6,7 +6,7 @@ no linguistic reason. Moving it (van Cranenburgh, Scha and Bod 2016) is the usua
 
 from __future__ import annotations
 
-from discoparse.transform.prune import remove_tokens
+from discoparse.transform.shape import remove_tokens
 from discoparse.tree import Node, Token, Tree
 
 # What counts as punctuation follows disco-dop, whose trees we must reproduce: general tags, then those of the

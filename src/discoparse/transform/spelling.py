@@ -1,4 +1,4 @@
-"""How brackets are spelled in words: as in running text, and as the Penn Treebank writes them."""
+"""How brackets, slashes and asterisks are spelled in words: as in running text, or as the Penn Treebank does it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ _BRACKETS = {
     "#RRB#": ")",
 }
 _PENN = re.compile("|".join(map(re.escape, _BRACKETS)))
+_ESCAPABLE = re.compile(r"[\\/*]")
 
 
 def plain_word(word: str) -> str:
@@ -39,3 +40,23 @@ def penn_brackets(tree: Tree) -> Tree:
     for token in tree.tokens:
         token.word = token.word.replace("(", "-LRB-").replace(")", "-RRB-")
     return tree
+
+
+def unescape_word(word: str) -> str:
+    r"""A word of the Penn Treebank without the backslashes that protect characters.
+
+    >>> unescape_word(r"1\/2"), unescape_word("\\")
+    ('1/2', '\\')
+    """
+    return re.sub(r"\\(.)", r"\1", word) if "\\" in word else word
+
+
+def escape_word(word: str) -> str:
+    r"""A word as the Penn Treebank writes it; one that is written so already stays.
+
+    >>> escape_word("1/2"), escape_word("*"), escape_word("\\"), escape_word(r"1\/2")
+    ('1\\/2', '\\*', '\\\\', '1\\/2')
+    """
+    if word == _ESCAPABLE.sub(r"\\\g<0>", unescape_word(word)):
+        return word
+    return _ESCAPABLE.sub(r"\\\g<0>", word)

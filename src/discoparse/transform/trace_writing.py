@@ -11,7 +11,8 @@ from itertools import count
 
 from discoparse.transform.empty import EMPTY_TAG
 from discoparse.transform.functions import join_label, split_label
-from discoparse.transform.traces import MOVED, escape_word
+from discoparse.transform.spelling import escape_word
+from discoparse.transform.traces import MOVED
 from discoparse.tree import Node, Token, Tree
 
 

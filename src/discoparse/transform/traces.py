@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from discoparse.transform.empty import EMPTY_TAG, spell_out_empty
 from discoparse.transform.functions import functions_to_edges, split_label
-from discoparse.transform.prune import remove_tokens
+from discoparse.transform.shape import remove_tokens
+from discoparse.transform.spelling import unescape_word
 from discoparse.tree import Node, Tree
 
 Warn = Callable[[str], None]
@@ -20,7 +21,6 @@ Warn = Callable[[str], None]
 MOVED = "-MOVED-"  # category of the phrase that stands for a single moved word
 
 _TRACE = re.compile(r"\*(T|ICH|EXP|RNR)\*(?:-(\d+))?")
-_ESCAPABLE = re.compile(r"[\\/*]")
 _TAG_INDEX = re.compile(r"(?<=.)-\d+$")
 
 
@@ -60,26 +60,6 @@ def reattach_traces(tree: Tree, warn: Warn = lambda message: None) -> Tree | Non
         token.word = unescape_word(token.word)
     pruned = remove_tokens(tree, {i for i in range(len(tree)) if not words >> i & 1})
     return functions_to_edges(pruned) if pruned is not None else None
-
-
-def unescape_word(word: str) -> str:
-    r"""A word of the Penn Treebank without the backslashes that protect characters.
-
-    >>> unescape_word(r"1\/2"), unescape_word("\\")
-    ('1/2', '\\')
-    """
-    return re.sub(r"\\(.)", r"\1", word) if "\\" in word else word
-
-
-def escape_word(word: str) -> str:
-    r"""A word as the Penn Treebank writes it; one that is written so already stays.
-
-    >>> escape_word("1/2"), escape_word("*"), escape_word("\\"), escape_word(r"1\/2")
-    ('1\\/2', '\\*', '\\\\', '1\\/2')
-    """
-    if word == _ESCAPABLE.sub(r"\\\g<0>", unescape_word(word)):
-        return word
-    return _ESCAPABLE.sub(r"\\\g<0>", word)
 
 
 class _Mover:

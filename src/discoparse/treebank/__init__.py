@@ -1,135 +1,53 @@
 """Treebank files: reading and writing trees as streams in the formats that linguists use.
 
-`read_trees` and `write_trees` are all that the rest of the program needs; each format is a module here.
+`read_trees` and `write_trees` are what most of the program needs. Each format is a module here, imported when it is
+used; the published treebanks and their standard splits are in `prepare`, conversion from and to NLTK in `nltk_trees`.
 """
 
-from __future__ import annotations
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-import os
-import warnings
-from collections.abc import Iterable, Iterator
-from typing import Any
-
-from discoparse.errors import Problem, TreebankWarning, UsageError
-from discoparse.files.atomic import PathLike
-from discoparse.files.streams import STANDARD, decoded, open_bytes, open_for_writing, path_list, printable
-from discoparse.tree import Tree
-from discoparse.treebank.formats import (
-    FORMATS,
-    WRITABLE,
-    Format,
-    check_options,
-    directory_members,
-    format_named,
-    guess_format,
-    output_format,
-)
-from discoparse.treebank.recognition import looks_like_treebank
+from discoparse.treebank.formats import FORMATS, WRITABLE, output_format
 from discoparse.treebank.report import ON_ERROR, Reading, Report, damage_reported
+from discoparse.treebank.streams import format_trees, read_trees, write_trees
+
+if TYPE_CHECKING:
+    from discoparse.treebank.discbracket import format_tree, parse_tree
+    from discoparse.treebank.recognition import looks_like_treebank
+    from discoparse.treebank.stats import Statistics
+    from discoparse.treebank.validation import Validation, validate
 
 __all__ = [
     "FORMATS",
     "ON_ERROR",
     "WRITABLE",
+    "Reading",
     "Report",
+    "Statistics",
+    "Validation",
+    "damage_reported",
+    "format_tree",
     "format_trees",
     "looks_like_treebank",
+    "output_format",
+    "parse_tree",
     "read_trees",
+    "validate",
     "write_trees",
 ]
 
-
-def read_trees(
-    paths: PathLike | Iterable[PathLike],
-    format: str | None = None,
-    *,
-    encoding: str | None = None,
-    on_error: str = "fail",
-    report: Report | None = None,
-    **options: Any,
-) -> Iterator[Tree]:
-    """The trees of one file, several files or a directory, one at a time.
-
-    `format` is guessed from the name (and from the content where the name does not tell) when it is None.
-    Problems raise `TreebankError` (`on_error="fail"`), drop their sentence ("skip"), or are repaired where
-    that is possible ("repair"); the last two are told to `report`, or as warnings. Options: `lemmas=True`
-    (bracket: `word-lemma`).
-    """
-    if on_error not in ON_ERROR:
-        raise UsageError(f"on_error is one of {', '.join(ON_ERROR)}, not {on_error!r}")
-    entry = None if format is None else format_named(format)
-    ours = report if report is not None else Report(on_problem=_warn_of_problem)
-    for path in path_list(paths):
-        members: list[str] = [path]
-        common: Format | None = entry
-        if path != STANDARD and os.path.isdir(path):
-            members, common = directory_members(path, entry)
-        for member in members:
-            yield from _read_file(member, common, encoding, Reading(_shown(member), on_error, ours), options)
-    if report is None:
-        ours.warn()
+# Names that few programs need, and their modules; imported on first use.
+_LAZY = {
+    "Statistics": "stats",
+    "Validation": "validation",
+    "format_tree": "discbracket",
+    "looks_like_treebank": "recognition",
+    "parse_tree": "discbracket",
+    "validate": "validation",
+}
 
 
-def _read_file(
-    path: str, entry: Format | None, encoding: str | None, reading: Reading, options: dict[str, Any]
-) -> Iterator[Tree]:
-    with damage_reported(reading), open_bytes(path) as stream:
-        if entry is None and not stream.peek(1):  # type: ignore[attr-defined]
-            return  # an empty file has no trees, whatever its format
-        entry = entry or guess_format(path, stream)
-        chosen = check_options(entry, entry.read_options, options)
-        with decoded(stream, encoding, entry.xml) as text:
-            yield from entry.read(text, reading, **chosen)
-
-
-def write_trees(
-    trees: Iterable[Tree],
-    path: PathLike,
-    format: str | None = None,
-    *,
-    encoding: str = "utf-8",
-    report: Report | None = None,
-    **options: Any,
-) -> int:
-    """Write trees to a file (`-` for standard output, `.gz` compressed) in the format of its name; how many.
-
-    What the format cannot hold is told to `report`, or as warnings; the file appears when it is complete.
-    Options: `version=3` (export without lemmas, also `format="export3"`), `lemmas=True`, `ids=True`
-    (bracket).
-    """
-    name = os.fspath(path)
-    ours = Report() if report is None else report
-    count = 0
-
-    def counted() -> Iterator[Tree]:
-        nonlocal count
-        for tree in trees:
-            count += 1
-            yield tree
-
-    pieces = format_trees(counted(), format or output_format(name).name, ours, **options)
-    with open_for_writing(name, encoding) as stream:
-        for piece in pieces:
-            stream.write(piece)
-    if report is None:
-        ours.warn()
-    return count
-
-
-def format_trees(trees: Iterable[Tree], format: str, report: Report, **options: Any) -> Iterator[str]:
-    """The text of a treebank file, piece by piece."""
-    if format == "export3":
-        format, options = "export", {**options, "version": 3}
-    entry = format_named(format)
-    chosen = check_options(entry, entry.write_options, options)
-    if entry.name == "json":
-        chosen["array"] = True
-    return entry.write(trees, report, **chosen)
-
-
-def _shown(path: str) -> str:
-    return "<standard input>" if path == STANDARD else printable(path)
-
-
-def _warn_of_problem(problem: Problem) -> None:
-    warnings.warn(str(problem), TreebankWarning, stacklevel=2)
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'discoparse.treebank' has no attribute {name!r}")
+    return getattr(import_module(f"discoparse.treebank.{_LAZY[name]}"), name)

@@ -89,7 +89,7 @@ class Statistics:
             "max": max(self.lengths),
         }
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Plain data for `--json`; counters most frequent first, except degrees, which go up."""
         return {
             "sentences": self.sentences,

@@ -8,7 +8,8 @@ from typing import Any
 
 from discoparse.errors import Problem
 from discoparse.files.streams import printable
-from discoparse.treebank import Report, read_trees
+from discoparse.treebank.report import Report
+from discoparse.treebank.streams import read_trees
 
 
 @dataclass
@@ -18,10 +19,10 @@ class Validation:
     problems: list[Problem] = field(default_factory=list)
     sentences: int = 0  # met, sound or not
     trees: int = 0  # sound ones
-    empty: int = 0  # sentences without words, which are no problem
-    notes: list[str] = field(default_factory=list)  # what readers pass over
+    empty: int = 0  # sentences without words, which are not a problem
+    notes: list[str] = field(default_factory=list)  # what readers skip
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Plain data for `--json`."""
         return asdict(self)
 
@@ -34,7 +35,7 @@ def validate(
     on_problem: Callable[[Problem], None] | None = None,
     **options: Any,
 ) -> Validation:
-    """Read files to their end whatever is wrong with them; `on_problem` hears of each problem at once."""
+    """Read files to their end whatever is wrong with them; `on_problem` is called with each problem at once."""
     result = Validation()
     met: dict[str, int | None] = {}  # id: line, in the current file
     current: str | None = None

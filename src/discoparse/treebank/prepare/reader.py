@@ -1,11 +1,11 @@
-"""Reading and transforming the files of a source, with everything that is to be told about it collected."""
+"""Reading and transforming the files of a source, with everything that users should know about it collected."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from discoparse.transform.pipeline import Outcome, Transforms, transform_trees
+from discoparse.transform import TransformNotes, Transforms, transform_trees
 from discoparse.tree import Tree
 from discoparse.treebank import Report, read_trees
 
@@ -19,7 +19,7 @@ class Reader:
     encoding: str | None = None
     on_error: str | None = None  # None: what the recipe says
     report: Report = field(default_factory=Report)
-    outcome: Outcome = field(default_factory=Outcome)
+    notes: TransformNotes = field(default_factory=TransformNotes)
     watch: Watch = iter  # called with every stream of trees, for a progress bar
 
     def trees(
@@ -41,7 +41,7 @@ class Reader:
             report=self.report,
             lemmas=lemmas,
         )
-        return transform_trees(self.watch(trees), transforms, self.outcome)
+        return transform_trees(self.watch(trees), transforms, self.notes)
 
     def quiet(self) -> Reader:
         """The same for another pass over the same files, of which all has been told already."""

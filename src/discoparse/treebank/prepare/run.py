@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 from discoparse.errors import DiscoparseError, UsageError
-from discoparse.files.atomic import replacing_together
+from discoparse.files import replacing_together
 from discoparse.treebank import Report, write_trees
 from discoparse.treebank.prepare.reader import Reader
-from discoparse.treebank.prepare.recipes import RECIPES
 from discoparse.treebank.prepare.sources import SPLITS
+from discoparse.treebank.prepare.splits import STANDARD_SPLITS
 
 ENDINGS = {"export3": "export"}
 
@@ -28,15 +28,15 @@ def prepare(
 
     Where they are not the published ones, nothing is written and `DiscoparseError` says so, unless `force`.
     """
-    if treebank not in RECIPES:
-        raise UsageError(f"unknown treebank {treebank!r}: choose from {', '.join(RECIPES)}")
+    if treebank not in STANDARD_SPLITS:
+        raise UsageError(f"unknown treebank {treebank!r}: choose from {', '.join(STANDARD_SPLITS)}")
     if not os.path.exists(source):
         raise UsageError(f"{source} does not exist")
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise UsageError(f"{folder} is a file: name a folder for the sets")
     counts = dict.fromkeys(SPLITS, 0)
     with replacing_together(folder) as unfinished:
-        for split, trees in RECIPES[treebank].parts(source, reader or Reader()):
+        for split, trees in STANDARD_SPLITS[treebank].parts(source, reader or Reader()):
             counts[split] = write_trees(trees, unfinished / file_name(split, format), format, report=report)
         if not force:
             check_counts(treebank, counts)
@@ -54,7 +54,7 @@ def file_name(split: str, format: str) -> str:
 
 def check_counts(treebank: str, counts: dict[str, int]) -> None:
     """Compare with the published numbers of sentences."""
-    published = RECIPES[treebank].counts
+    published = STANDARD_SPLITS[treebank].counts
     wrong = [
         f"{split} has {counts[split]:,} sentences, not {published[split]:,}"
         for split in SPLITS

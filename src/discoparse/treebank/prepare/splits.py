@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from discoparse.errors import UsageError
-from discoparse.transform.pipeline import Transforms
-from discoparse.transform.traces import unescape_word
+from discoparse.transform import Transforms, unescape_word
 from discoparse.tree import Tree
 from discoparse.treebank.prepare.reader import Reader
 from discoparse.treebank.prepare.sources import (
@@ -35,8 +34,8 @@ REATTACH = Transforms(traces="reattach")
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """How a treebank is split and prepared."""
+class StandardSplit:
+    """How a treebank is prepared and split into train, dev and test."""
 
     parts: Callable[[str, Reader], Iterator[Part]]
     counts: dict[str, int]  # published numbers of sentences; a set that is not named is not checked
@@ -142,20 +141,20 @@ def _icepahc(source: str, reader: Reader) -> Iterator[Part]:
     yield from by_tenths(files_ending(source, ".psd"), read, reader)
 
 
-RECIPES = {
-    "dptb": Recipe(_dptb, {name: size for name, size in DPTB_SIZES if name}),
-    "tiger": Recipe(_tiger, dict(TIGER_SIZES)),
-    "negra": Recipe(_negra, dict(NEGRA_SIZES)),
-    "alpino": Recipe(_alpino, {"train": 5708, "dev": 714, "test": 714}),
-    "craft": Recipe(_craft, {"train": 18951, "dev": 2780}),
-    "icepahc": Recipe(_icepahc, {"train": 58417, "dev": 7297}),
+STANDARD_SPLITS = {
+    "dptb": StandardSplit(_dptb, {name: size for name, size in DPTB_SIZES if name}),
+    "tiger": StandardSplit(_tiger, dict(TIGER_SIZES)),
+    "negra": StandardSplit(_negra, dict(NEGRA_SIZES)),
+    "alpino": StandardSplit(_alpino, {"train": 5708, "dev": 714, "test": 714}),
+    "craft": StandardSplit(_craft, {"train": 18951, "dev": 2780}),
+    "icepahc": StandardSplit(_icepahc, {"train": 58417, "dev": 7297}),
 }
 
 
 def by_ranges(trees: Iterable[Tree], ranges: Sequence[tuple[str | None, int]]) -> Iterator[Part]:
-    """Cut a stream into consecutive parts; parts without a name are passed over.
+    """Cut a stream into consecutive parts; parts without a name are skipped.
 
-    Whatever follows the last goes into it, so that its count shows that there is too much.
+    Whatever follows the last goes into it, so its count shows that there is too much.
     """
     stream = iter(trees)
     *inner, (last, _) = ranges
@@ -174,7 +173,7 @@ def by_tenths(
 ) -> Iterator[Part]:
     """Of every document the first eight tenths are for training, the ninth for dev, the last for the test.
 
-    One pass for each set, and only the first of them tells of problems: no more than a document is in memory.
+    One pass for each set, of which only the first reports problems, so that no more than a document is in memory.
     """
 
     def tenths(first: int, last: int, again: Reader) -> Iterator[Tree]:

@@ -1,0 +1,26 @@
+"""What rooms export: every name is there, and none of the lower rooms needs PyTorch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+ROOMS = ["files", "transform", "treebank", "treebank.prepare"]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_name_is_there(room: str) -> None:
+    module = import_module(f"discoparse.{room}")
+    assert module.__doc__
+    assert [name for name in module.__all__ if not hasattr(module, name)] == []
+    assert not hasattr(module, "no_such_name")
+
+
+def test_lower_rooms_do_not_load_pytorch() -> None:
+    imports = "; ".join(f"from discoparse.{room} import *" for room in ROOMS)
+    code = f"import sys; {imports}; print('torch' in sys.modules, 'nltk' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
