@@ -40,7 +40,7 @@ MODEL = "model"  # where the output directory of a training keeps its model
 # Bytes: far more than a model needs, and read and parsed in a moment.
 _MOST = {CARD: 2_000_000, CONFIG: 2_000_000, METRICS: 2_000_000, VOCABULARY: 100_000_000}
 
-_FIGURES = record({}, {"sets": object_of(object_of(optional(number)))}, rest=optional(number))
+_FIGURES = record({}, {"sets": object_of(object_of(optional(number))), "device": text}, rest=optional(number))
 _DATA = record(
     {"set": name, "sentences": number, "tokens": number, "times": number},
     dict.fromkeys(("name", "text", "licence", "attribution", "url"), text),
