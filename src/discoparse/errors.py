@@ -51,6 +51,12 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     >>> did_you_mean("hiden", ["hidden", "layers"]), did_you_mean("EN", ["de", "en"]), did_you_mean("oracle", ["seed"])
     (' Did you mean hidden?', ' Did you mean en?', '')
     """
+    close = close_name(name, known)
+    return f" Did you mean {close}?" if close is not None else ""
+
+
+def close_name(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most like another, whatever their case; None if no one is close."""
     spellings = {candidate.casefold(): candidate for candidate in known}
     close = get_close_matches(name.casefold(), spellings, n=1)
-    return f" Did you mean {spellings[close[0]]}?" if close else ""
+    return spellings[close[0]] if close else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 import threading
 from collections.abc import Callable
@@ -145,6 +144,8 @@ ABOUT: dict[str, tuple[Callable[[Path], None], str]] = {
     "metrics is not JSON": (text(METRICS, "dev"), r"metrics\.json is not JSON"),
     "metrics is a list": (text(METRICS, "[1]"), "the file must be an object"),
     "metrics of dev is a number": (text(METRICS, '{"dev": 80.5}'), "dev must be an object"),
+    "a score beside dev is a text": (text(METRICS, '{"news": {"f1": "good"}}'), r": news\.f1 must be a number"),
+    "a score of a set is a text": (text(METRICS, '{"dev": {"sets": {"a": {"pos": []}}}}'), r"sets\.a\.pos must be"),
     "a score is a text": (text(METRICS, '{"dev": {"f1": "good"}}'), r"dev\.f1 must be a number"),
     "a score is infinite": (text(METRICS, '{"dev": {"f1": 1e999}}'), r"dev\.f1 must be a number of at most"),
     "a score is NaN": (text(METRICS, '{"dev": {"f1": NaN}}'), "NaN is not JSON"),
@@ -353,16 +354,6 @@ def test_parameters_as_large_as_allowed_give_scores(model):
         assert all(p is None or 0 <= p <= 1 for p in probabilities)
 
 
-@pytest.mark.parametrize("chains", [True, False])
-def test_shapes_are_those_of_the_network(chains):
-    chance = random.Random(int(chains))
-    for _ in range(10):
-        sizes = [chance.randint(1, 9) for _ in range(10)]
-        config = NetworkConfig(*sizes, chains=chains)
-        made = {name: tuple(tensor.shape) for name, tensor in Network(config).state_dict().items()}
-        assert parameter_shapes(config) == made
-
-
 def test_what_cannot_be_shown_is_replaced_when_a_model_is_saved(tmp_path):
     """Names of files that are not UTF-8, and scores of a training that diverged."""
     tiny_model(tmp_path / "m")
@@ -374,6 +365,16 @@ def test_what_cannot_be_shown_is_replaced_when_a_model_is_saved(tmp_path):
     assert kept.metrics == {"dev": {"f1": None, "epoch": 3, "seconds": None}}
     assert kept.notes == info.notes
     assert run_main("models", str(tmp_path / "m"))[0] == 0
+
+
+def test_models_of_later_versions_may_say_more(model):
+    """As long as the format version is one that is known."""
+    edit(model, CONFIG, lambda config: config.update(trees=["a"], training={"temperature": [3, None]}))
+    edit(model, METRICS, lambda metrics: metrics["dev"].update(device="cpu", runs=[1, 2], sets={"a": {"kind": "news"}}))
+    edit(model, METRICS, lambda metrics: metrics.update(seeds=[1, 2], by="me"))
+    assert load_model(model).info.metrics["seeds"] == [1, 2]
+    assert run_main("models", str(model), "--json")[0] == 0
+    replace_info(model, read_info(model))
 
 
 def test_a_vocabulary_that_could_not_be_loaded_is_not_saved(tmp_path):

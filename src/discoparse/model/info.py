@@ -40,7 +40,11 @@ MODEL = "model"  # where the output directory of a training keeps its model
 # Bytes: far more than a model needs, and read and parsed in a moment.
 _MOST = {CARD: 2_000_000, CONFIG: 2_000_000, METRICS: 2_000_000, VOCABULARY: 100_000_000}
 
-_FIGURES = record({}, {"sets": object_of(object_of(optional(number))), "device": text}, rest=optional(number))
+# What is shown as a number or computed with must be one; later versions may say more beside it.
+_SCORES = ("f1", "precision", "recall", "disc_f1", "disc_precision", "disc_recall", "pos", "exact_match", "sentences")
+_NUMBERS = dict.fromkeys((*_SCORES, "epoch", "seconds"), optional(number))
+_SET = record({}, _NUMBERS)
+_FIGURES = record({}, {**_NUMBERS, "sets": object_of(_SET)})
 _DATA = record(
     {"set": name, "sentences": number, "tokens": number, "times": number},
     dict.fromkeys(("name", "text", "licence", "attribution", "url"), text),
@@ -67,11 +71,12 @@ _INFO: dict[str, Check] = {
 }
 
 
-def _metrics(value: Any, where: str) -> None:
-    """Figures by the set they were measured on, beside single numbers."""
-    object_of(anything)(value, where)
-    for key, part in value.items():
-        (_FIGURES if isinstance(part, dict) or key == "dev" else optional(number))(part, f"{where}.{key}")
+def _figures_or_other(value: Any, where: str) -> None:
+    """Models from before there were several sets have their figures beside those of `dev`."""
+    (_SET if isinstance(value, dict) else anything)(value, where)
+
+
+_METRICS = record({}, {"dev": _FIGURES}, rest=_figures_or_other)
 
 
 @dataclass(frozen=True)
@@ -137,7 +142,7 @@ class ModelFiles:
             record({"name": name, "treebanks": list_of(text)}, _INFO)(self.config, "")
         metrics = self._json(METRICS)
         with self.checking(METRICS):
-            _metrics(metrics, "")
+            _METRICS(metrics, "")
         facts = {key: value for key, value in self.config.items() if key in _INFO}
         facts |= {"treebanks": tuple(facts["treebanks"]), "data": tuple(facts.get("data", ()))}
         return ModelInfo(**facts, metrics=metrics)

@@ -11,13 +11,12 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from importlib.metadata import Distribution, EntryPoint, distributions
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discoparse.errors import DiscoparseError, UsageError
+from discoparse.errors import DiscoparseError, UsageError, close_name
 from discoparse.model.info import CONFIG, ModelFiles, ModelInfo, model_directory, read_info
 from discoparse.model.names import GROUP, PUBLISHED, installation, is_name
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from discoparse.parser.parser import Parser
 
 _ENTRY_POINTS = "entry_points.txt"
-_ALIKE = 0.6  # of two names, for a "did you mean"
 
 
 @dataclass(frozen=True)
@@ -137,12 +135,12 @@ def _no_model(name: str, installed: Installed) -> str:
     """What to do where there is no model of this name, and no such directory."""
     if name in PUBLISHED:
         return f"the model {name!r} ({PUBLISHED[name]}) is not installed: {installation(name)}"
-    spellings = {spelling: spelling for spelling in (*PUBLISHED, *installed.models)}
-    spellings |= {language.lower(): known for known, language in PUBLISHED.items()}
-    close = get_close_matches(name.lower().replace("_", "-"), spellings, n=1, cutoff=_ALIKE)
-    if not close:
+    models = {spelling: spelling for spelling in (*PUBLISHED, *installed.models)}
+    models |= {language: known for known, language in PUBLISHED.items()}
+    close = close_name(name.replace("_", "-"), models)
+    if close is None:
         return f"there is no model {name!r}: {_advice(installed.models)}"
-    meant = spellings[close[0]]
+    meant = models[close]
     missing = "" if meant in installed.models else f" It is not installed: {installation(meant)}"
     return f"there is no model {name!r}: did you mean {meant}?{missing}"
 
