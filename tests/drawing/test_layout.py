@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from strategies import drawn_trees, trees
 
 from discoparse.drawing.options import Options
+from discoparse.drawing.panels import fit_to_width
 from discoparse.drawing.picture import Metric, Picture, compose
 from discoparse.drawing.shape import shape_of
 from discoparse.drawing.sheet import PIXELS
@@ -70,6 +71,7 @@ def check(picture: Picture, metric: Metric) -> None:
             assert not any(low <= axes[e] <= high for e in shape.passing[1]), "an edge runs through a roof"
         for wall in picture.walls:
             assert all(not axes[e] - extents[e][0] <= wall <= axes[e] + extents[e][1] for e in range(len(axes)))
+            assert all(not drawn.left_edge(f.first) <= wall <= drawn.right_edge(f.last) for f in drawn.feet)
 
 
 @settings(max_examples=300, deadline=None)
@@ -101,6 +103,14 @@ def test_nothing_overlaps_in_comparisons_and_beside_cuts(drawn: tuple[Tree, dict
     n = gold.shape.n
     assert gold.axes[:n] == predicted.axes[:n], "the columns of the words differ"
     assert len(picture.walls) == len(cuts)
+
+
+@settings(max_examples=200, deadline=None)
+@given(drawn_trees(max_tokens=12), st.integers(10, 60))
+def test_pictures_are_cut_between_words(drawn: tuple[Tree, dict], width: int) -> None:
+    """Not within one that has several tokens, nor within the line of words under a roof."""
+    tree, options = drawn
+    check(fit_to_width(tree, None, Options(**options), CELLS, width), CELLS)
 
 
 def _root_over(n: int) -> st.SearchStrategy:

@@ -138,6 +138,25 @@ def test_branches_that_are_cut_carry_their_label_in_every_panel() -> None:
     assert all(panel.count("TOP") == 1 for panel in panels)
 
 
+def test_panels_are_cut_where_few_branches_are() -> None:
+    """Between the phrases, though a cut within the longer one would make more even panels."""
+    first, second = (" ".join(f"(N {i}=word{i})" for i in part) for part in (range(4), range(4, 10)))
+    panels = draw_text(parse_tree(f"(TOP (AA {first}) (BB {second}))"), width=62).split("\n\n")
+    assert [panel.split("\n")[-1].split() for panel in panels] == [
+        [f"word{i}" for i in range(4)],
+        [f"word{i}" for i in range(4, 10)],
+    ]
+
+
+def test_a_roof_that_is_cut_has_its_label_at_the_margin() -> None:
+    """Of a roof in several parts it is the label of the phrase."""
+    words = " ".join(f"(N {i}=word{i})" for i in (0, 1, 2, 3, 5, 6, 7, 8))
+    tree = parse_tree(f"(TOP (XP {words}) (V 4=v))")
+    panels = draw_text(tree, roof=["XP"], gloss=["gloss"] * 9, width=28).split("\n\n")
+    assert len(panels) > 2
+    assert all("XP" in panel for panel in panels)
+
+
 def test_two_branches_on_one_line_are_both_continued() -> None:
     """One comes from the panel before, the other one goes on in the next panel."""
     left, right = (" ".join(f"(N {i}=word{i})" for i in part) for part in (range(8), range(8, 16)))

@@ -92,6 +92,10 @@ def check_connected(picture: Picture, panels: list[PlacedTree]) -> None:
             (label,) = [t for t in panels[there].texts if t.element == node]
             assert label.text == drawn.name(node)
             assert label.y == pytest.approx(stub.points[0][1])
+    for (start, end), panel in zip(ranges, panels, strict=True):
+        for node in {stub.parent for stub in panel.stubs if not start <= drawn.axes[stub.parent] < end}:
+            (label,) = [t.text for t in panel.texts if t.element == node]
+            assert label, "a branch from elsewhere has no name"
     words = [t.element for panel in panels for t in panel.texts if t.role == WORD and t.text]
     assert sorted(set(words)) == [foot.first for foot in drawn.feet if any(line.text for line in foot.lines)]
 
@@ -156,9 +160,11 @@ def test_slanted_edges_are_straight_where_they_can_be(tree: Tree) -> None:
 
 
 def test_the_edges_of_continuous_trees_do_not_cross() -> None:
-    """A straight line from the top to the full stop would cut through the phrase before it."""
-    tree = parse_tree("(R (S (N 0=a) (VP (V 1=b) (NP (D 2=c) (A 3=d) (PP (P 4=e) (N 5=f))))) (. 6=.))")
+    """The top stands to the right of the phrase A: a straight line to the word before A would cut through it."""
+    right = " ".join(f"(X {i}=word)" for i in range(5, 13))
+    tree = parse_tree(f"(R (X 0=a) (A (X 1=word) (A (X 2=word) (A (X 3=word) (X 4=word)))) {right})")
     _, (panel,), *_ = placed(tree, style="slanted")
+    assert any(len(edge.points) == 3 for edge in panel.edges)
     assert not any(properly_crosses((a, b), (c, d)) for (_, a, b), (_, c, d) in combinations(segments(panel), 2))
 
 

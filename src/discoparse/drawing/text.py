@@ -84,7 +84,6 @@ class _Painter:
         all_bars = [bar for level in self._bars for bar in level]
         left, _ = margin_widths(all_bars, start, end, CELLS)
         beside = self._margins(all_bars, start, end)
-        always = self._head_rows + min(len(foot.lines) for foot in self.drawn.feet)
         lines: list[str] = []
         previous = ""  # the line above, without colours
         for level, number in self._rows(start, end):
@@ -93,7 +92,7 @@ class _Painter:
             before = " " * (left - cells(before)) + before
             text = f"{before}{row.text(False)}{after}".rstrip()
             idle = not text or (text == previous and set(text) <= {" ", _EDGE})
-            if idle and not (level == 0 and number < always):  # only other panels need it
+            if idle and not (level == 0 and number <= self._head_rows):  # only other panels need it
                 continue
             previous = text
             lines.append(f"{before}{row.text(color)}{after}".rstrip())
