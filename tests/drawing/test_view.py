@@ -135,6 +135,9 @@ def test_a_roof_over_a_gap_is_one_for_each_part() -> None:
     text = draw_text(parse_tree(SENTENCE), roof=["VP"])
     assert text.count("VP") == 1
     assert "╱────┴────╲" in text
+    assert text.count("╱") == 2
+    coloured = draw_text(parse_tree(SENTENCE), roof=["VP"], color=True)
+    assert coloured.count("\x1b[0;36m╱") == 2, "the parts have the colour of the whole"
     assert "which house  must   we  in town buy  ?" in text
 
 

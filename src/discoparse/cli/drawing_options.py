@@ -70,8 +70,8 @@ def drawing_options(command: Command) -> Command:
     @click.option(
         "--width",
         type=click.IntRange(min=0),
-        help="Continue wider pictures in panels below: columns of text [the terminal's; 0: any number], pixels of SVG "
-        "and PNG, points of TikZ [any number].",
+        help="Continue wider pictures in panels below: columns of text [the terminal's; 0: any number], pixels of SVG, "
+        "PNG and PDF, points of TikZ [any number].",
     )
     @click.option(
         "--scale", type=click.FloatRange(min=0, min_open=True), default=1.0, help="Enlarge or shrink pictures."

@@ -31,6 +31,7 @@ def hues(drawn: Drawn, nested: int = 2) -> dict[int, int]:
 
 def emphasis(drawn: Drawn, of_nodes: dict[int, int], element: int, highlight: bool = True) -> str | None:
     """The name of the colour that sets an element and its branches off, if any."""
+    element = drawn.owner(element)
     if drawn.caption is not None:  # in a comparison, colours show differences only
         return drawn.marks.get(element)
     return f"accent{of_nodes[element] % ACCENTS}" if highlight and element in of_nodes else None

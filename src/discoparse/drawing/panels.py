@@ -49,15 +49,8 @@ def bars(drawn: Drawn) -> list[Bar]:
     for node in range(drawn.shape.n, len(drawn.axes)):
         low, high = drawn.bar(node)
         if low < high:
-            found.append(Bar(node, low, high, drawn.axes[node], _name(drawn, node), node in drawn.shape.roofs))
+            found.append(Bar(node, low, high, drawn.axes[node], drawn.name(node), node in drawn.shape.roofs))
     return found
-
-
-def _name(drawn: Drawn, node: int) -> str:
-    """The label of a node, or of the node above a part of a roof, which has none."""
-    while not drawn.name(node) and drawn.shape.parent[node] >= 0:
-        node = drawn.shape.parent[node]
-    return drawn.name(node)
 
 
 def panel_ranges(picture: Picture) -> Iterator[tuple[int, int]]:

@@ -86,9 +86,14 @@ class Drawn:
         low, high = self.bar(node)
         return [e for e in self.shape.passing[self.shape.level[node]] if low < self.axes[e] < high]
 
+    def owner(self, element: int) -> int:
+        """The element itself; of a part of a roof over a gap, the node above, whose label and colour it shares."""
+        is_part = element in self.shape.roofs and not self.shape.nodes[element - self.shape.n].label
+        return self.shape.parent[element] if is_part else element
+
     def name(self, node: int) -> str:
-        """The label of a node as it is written."""
-        return self.heads[node][-1].text
+        """The label of a node, or of the one whose part it is, as it is written."""
+        return self.heads[self.owner(node)][-1].text
 
 
 @dataclass(frozen=True)
