@@ -7,19 +7,21 @@ What belongs to the sentence stands in the features of the root under `ELEMENT.N
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import TextIO
 
 from discoparse.tree import ROOT, Node, SecondaryEdge, Token, Tree
-from discoparse.treebank.alpino_spans import wrong_spans
+from discoparse.treebank.alpino_spans import Extent
 from discoparse.treebank.alpino_writing import VERSION, contradicts, write
 from discoparse.treebank.report import Defect, Reading
 from discoparse.treebank.xmlblocks import Element, Sentences, damaged_tags
 
 __all__ = ["read", "write"]
 
-_STRUCTURE = ("id", "begin", "end", "index", "rel")  # follow from the tree
+_STRUCTURE = frozenset(("id", "begin", "end", "index", "rel"))  # follow from the tree
+_OF_PHRASES, _OF_UNITS = _STRUCTURE | {"cat"}, _STRUCTURE | {"word"}
+_OF_WORDS = _OF_UNITS | {"lemma", "postag"}
 _INNER = ("node", "sentence", "comments", "comment", "metadata", "meta")
 _WITHOUT_TEXT = ("alpino_ds", "node", "comments", "metadata", "meta")
 
@@ -63,6 +65,8 @@ class _Sentence:
         self.words: dict[int, Token] = {}
         self.antecedents: dict[str, Node | int] = {}
         self.traces: list[tuple[str, Node, str | None]] = []  # index, parent and rel of empty nodes
+        self.extents: dict[Node, Extent] = {}
+        self.wrong_spans: list[Defect] = []  # told last: they may follow from others
         self.comments: list[str] = []
         text = element.find("sentence")
         self.text = "" if text is None else text.text
@@ -87,7 +91,7 @@ class _Sentence:
             root.edge = None if root.edge == "top" else root.edge
         self.sentence_attributes(root)
         self.check_words()
-        self.defects += damaged_tags(self.element, _WITHOUT_TEXT) + wrong_spans(top)
+        self.defects += damaged_tags(self.element, _WITHOUT_TEXT) + self.wrong_spans
         if not self.words or any(not defect.repairable for defect in self.defects):
             return None
         tree = Tree([self.words[i] for i in range(len(self.words))], root, self.id, self.comments)
@@ -97,7 +101,8 @@ class _Sentence:
 
     def add(self, top: Element, above: Node) -> None:
         """Put the nodes of the element below `above`; those without words vanish."""
-        made: list[tuple[Node, Node]] = []  # node and parent, parents first
+        made: list[tuple[Node, Node, Element]] = []  # node, parent and element, parents first
+        extents = self.extents = {above: Extent()}
         stack = [(top, above)]
         while stack:
             element, parent = stack.pop()
@@ -108,24 +113,36 @@ class _Sentence:
             edge = _value(attributes.get("rel"))
             if "cat" in attributes and "word" in attributes:
                 self.defect("<node> has both a cat and a word", element.line)
-            elif "cat" not in attributes and any(child.tag == "node" for child in element.children):
+            elif "cat" not in attributes and element.find("node") is not None:
                 self.defect("<node> has nodes in it but no cat", element.line)
             elif "cat" in attributes:
-                node = Node(attributes["cat"].upper(), [], edge, features=_others(attributes, "cat"))
-                made.append((node, parent))
+                node = Node(attributes["cat"].upper(), [], edge, features=_others(attributes, _OF_PHRASES))
+                made.append((node, parent, element))
+                extents[node] = Extent()
                 self.remember(element, node)
                 stack.extend((child, node) for child in reversed(element.children))
             elif "word" in attributes:
                 self.add_words(element, parent, edge)
             elif "index" in attributes:
                 self.traces.append((attributes["index"], parent, edge))
-                if _others(attributes):
+                span = self.span(element)
+                if span is None:
+                    extents[parent].certain = False
+                else:
+                    extents[parent].add_empty(*span)
+                if not attributes.keys() <= _STRUCTURE:
                     self.unread.append("attributes of empty nodes")
             else:
                 self.defect("<node> has neither cat nor word nor index", element.line)
-        for node, parent in reversed(made):
+        for node, parent, element in reversed(made):
             if node.children:
                 parent.children.append(node)
+            extent, span = extents[node], self.span(element)
+            extents[parent].add(extent)
+            if span is not None and not extent.admits(*span):
+                words = f"its words span {extent.first} to {extent.last}"
+                message = f"{element.attributes['cat']} spans {span[0]} to {span[1]}, but {words}"
+                self.wrong_spans.append(Defect(message, element.line))
 
     def add_words(self, element: Element, parent: Node, edge: str | None) -> None:
         """A word, or several under a node MWU."""
@@ -143,17 +160,29 @@ class _Sentence:
         if any(i in self.words for i in range(begin, end)):
             self.defect(f"two words begin at {begin}", element.line)
             return
+        self.extents[parent].add_word(begin, end)
         token = _token(attributes, edge)
         if len(words) == 1:
             self.words[begin] = token
             parent.children.append(begin)
             self.remember(element, begin)
             return
-        unit = Node("MWU", list(range(begin, end)), edge, features=_others(attributes, "word"))
+        unit = Node("MWU", list(range(begin, end)), edge, features=_others(attributes, _OF_UNITS))
         parent.children.append(unit)
         self.remember(element, unit)
         for i, word in enumerate(words, begin):
             self.words[i] = Token(word, token.tag, edge="mwp")
+
+    def span(self, element: Element) -> tuple[int, int] | None:
+        """The begin and end that a phrase or an empty node states."""
+        begin, end = element.attributes.get("begin"), element.attributes.get("end")
+        if begin is None or end is None:
+            return None
+        try:
+            return int(begin), int(end)
+        except ValueError:
+            self.defect("begin and end of <node> are not numbers", element.line)
+            return None
 
     def remember(self, element: Element, end: Node | int) -> None:
         """The antecedent of an index; if there are two, the first counts."""
@@ -221,14 +250,14 @@ class _Sentence:
 
 def _token(attributes: dict[str, str], edge: str | None) -> Token:
     """The tag is `pt`, else `pos`; the lemma `lemma`, else `root`; the morphology `postag`."""
-    features = _others(attributes, "word", "lemma", "postag")
+    features = _others(attributes, _OF_WORDS)
     tag = features.pop("pt" if features.get("pt") else "pos", "")
     lemma = attributes.get("lemma", attributes.get("root"))
     return Token(attributes["word"], tag, lemma, attributes.get("postag"), edge, features)
 
 
-def _others(attributes: dict[str, str], *known: str) -> dict[str, str]:
-    return {name: value for name, value in attributes.items() if name not in _STRUCTURE and name not in known}
+def _others(attributes: dict[str, str], known: Set[str]) -> dict[str, str]:
+    return {name: value for name, value in attributes.items() if name not in known}
 
 
 def _value(text: str | None) -> str | None:

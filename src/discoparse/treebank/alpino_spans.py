@@ -2,70 +2,49 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from discoparse.treebank.report import Defect
-from discoparse.treebank.xmlblocks import Element
+_FAR = 1 << 30
 
 
-class _Extent(NamedTuple):
-    """What a node covers: its words, and its words with the antecedents of its empty nodes."""
+class Extent:
+    """What a phrase covers: its words alone, and together with its empty nodes, which stand where antecedents stand."""
 
-    words: tuple[int, int] | None
-    all: tuple[int, int] | None
-    certain: bool  # everything in it states where it stands
+    __slots__ = ("begin", "certain", "end", "first", "last")
 
+    def __init__(self) -> None:
+        self.first, self.last = _FAR, -1  # of the words: where the first begins, where the last ends
+        self.begin, self.end = _FAR, -1  # of everything
+        self.certain = True  # everything in it states where it stands
 
-def wrong_spans(top: Element) -> list[Defect]:
-    """Phrases whose begin and end are neither those of their words nor those of everything in them.
+    def add_word(self, begin: int, end: int) -> None:
+        """A word of the phrase."""
+        if begin < self.first:
+            self.first = begin
+        if end > self.last:
+            self.last = end
+        self.add_empty(begin, end)
 
-    Alpino counts empty nodes, which stand where their antecedents stand, as parts of a phrase. Where nodes state no
-    span, the words must still lie inside the span of the phrase.
-    """
-    defects: list[Defect] = []
-    order: list[Element] = []
-    stack = [top]
-    while stack:
-        element = stack.pop()
-        order.append(element)
-        stack.extend(child for child in element.children if child.tag == "node")
-    extents: dict[int, _Extent] = {}
-    for element in reversed(order):
-        try:
-            span = _span(element)
-        except ValueError:
-            defects.append(Defect("begin and end of <node> are not numbers", element.line))
-            span = None
-        if "cat" not in element.attributes:
-            is_word = "word" in element.attributes
-            extents[id(element)] = _Extent(span if is_word else None, span, span is not None)
-            continue
-        extent = _joined([extents[id(child)] for child in element.children if child.tag == "node"])
-        extents[id(element)] = extent
-        if span is not None and extent.words is not None and not _fits(span, extent):
-            begin, end = extent.words
-            message = f"{element.attributes['cat']} spans {span[0]} to {span[1]}, but its words span {begin} to {end}"
-            defects.append(Defect(message, element.line))
-    return defects
+    def add_empty(self, begin: int, end: int) -> None:
+        """An empty node of the phrase."""
+        if begin < self.begin:
+            self.begin = begin
+        if end > self.end:
+            self.end = end
 
+    def add(self, inner: Extent) -> None:
+        """A phrase inside this one."""
+        if inner.last >= 0:
+            self.add_word(inner.first, inner.last)
+        if inner.end >= 0:
+            self.add_empty(inner.begin, inner.end)
+        self.certain = self.certain and inner.certain
 
-def _span(element: Element) -> tuple[int, int] | None:
-    begin, end = element.attributes.get("begin"), element.attributes.get("end")
-    return None if begin is None or end is None else (int(begin), int(end))
+    def admits(self, begin: int, end: int) -> bool:
+        """Whether a phrase may state this span: that of its words or, as Alpino does it, that of everything in it.
 
-
-def _fits(span: tuple[int, int], extent: _Extent) -> bool:
-    if extent.certain:
-        return span in (extent.words, extent.all)
-    return extent.words is None or (span[0] <= extent.words[0] and extent.words[1] <= span[1])
-
-
-def _joined(parts: list[_Extent]) -> _Extent:
-    """The extent of a phrase with these parts."""
-    words = [part.words for part in parts if part.words is not None]
-    everything = [part.all for part in parts if part.all is not None]
-    return _Extent(_hull(words), _hull(everything), all(part.certain for part in parts))
-
-
-def _hull(spans: list[tuple[int, int]]) -> tuple[int, int] | None:
-    return (min(begin for begin, _ in spans), max(end for _, end in spans)) if spans else None
+        Where not everything states where it stands, the words must still lie inside.
+        """
+        if self.last < 0:
+            return True
+        if self.certain:
+            return (begin, end) in ((self.first, self.last), (self.begin, self.end))
+        return begin <= self.first and self.last <= end

@@ -116,9 +116,8 @@ def _token(fields: dict[str, Any]) -> Token:
 def _object(data: object, keys: set[str], what: str) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise ValueError(f"{what} must be an object, not {_shown(data)}")
-    unknown = data.keys() - keys
-    if unknown:
-        raise ValueError(f"{what} has an unknown key {min(unknown)!r}")
+    if not keys.issuperset(data):
+        raise ValueError(f"{what} has an unknown key {min(data.keys() - keys)!r}")
     return data
 
 

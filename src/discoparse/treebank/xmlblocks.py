@@ -41,7 +41,10 @@ class Element:
 
     def find(self, tag: str) -> Element | None:
         """The first child of that name."""
-        return next((child for child in self.children if child.tag == tag), None)
+        for child in self.children:
+            if child.tag == tag:
+                return child
+        return None
 
 
 def parse_element(text: str, line: int) -> Element:
