@@ -93,6 +93,15 @@ def test_utf16_and_byte_order_marks(tmp_path: Path) -> None:
         assert words(path) == ["é"]
 
 
+def test_problems_can_be_printed_whatever_bytes_they_quote(tmp_path: Path) -> None:
+    path = tmp_path / "x.mrg"
+    path.write_bytes(b"( (S (A a)) (ID caf\xe9))\n")
+    problems: list[Problem] = []
+    assert list(read_trees(path, on_error="skip", report=Report(on_problem=problems.append))) == []
+    assert problems[0].sentence == r"caf\xe9"
+    assert str(problems[0]).isascii()
+
+
 def test_cut_gzip_is_a_problem(tmp_path: Path) -> None:
     path = tmp_path / "x.discbracket.gz"
     path.write_bytes(gzip.compress(b"".join(LINE.format(os.urandom(9).hex()).encode() for _ in range(5000)))[:-2000])

@@ -20,6 +20,7 @@ from discoparse.files.atomic import PathLike, replacing
 STANDARD = "-"  # standard input or output
 _DESCRIPTORS = ("/dev/std", "/dev/fd/", "/proc/")  # open files by other names, which cannot be replaced
 DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)  # what reading a cut or damaged `.gz` raises
+_UNDECODED = re.compile("[\udc80-\udcff]")  # how Python keeps bytes that it cannot decode
 _DECLARED = re.compile(rb"<\?xml[^>]*?\bencoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 
 
@@ -31,17 +32,13 @@ def path_list(paths: PathLike | Iterable[PathLike]) -> list[str]:
 
 
 def printable(path: PathLike) -> str:
-    """A path as it can be printed and written to files: bytes of a name that are not UTF-8 become `\\xe9`.
+    """A path, or other text, that can be printed and written to files: bytes that are not UTF-8 become `\\xe9`.
 
-    >>> printable("caf\\udce9.export") == r"caf\\xe9.export", printable("café.export")
-    (True, 'café.export')
+    >>> printable("caf\\udce9") == r"caf\\xe9", printable("\\ud800") == r"\\ud800", printable("café")
+    (True, True, 'café')
     """
-    name = os.fspath(path)
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return os.fsencode(name).decode("utf-8", "backslashreplace")
-    return name
+    text = _UNDECODED.sub(lambda found: f"\\x{ord(found.group()) - 0xDC00:02x}", os.fspath(path))
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def folder_files(folder: str, wanted: Callable[[str], bool]) -> list[str]:

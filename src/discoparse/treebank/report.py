@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from discoparse.errors import Problem, TreebankError, TreebankWarning
-from discoparse.files.streams import DAMAGED, UnknownEncodingError
+from discoparse.files.streams import DAMAGED, UnknownEncodingError, printable
 
 ON_ERROR = ("fail", "skip", "repair")
 ATTRIBUTE = "the attribute "  # begins the names of features that a format cannot hold
@@ -84,7 +84,8 @@ class Reading:
 
     def problem(self, message: str, line: int | None = None, sentence: str | None = None) -> None:
         """Tell of something wrong; raises `TreebankError` when problems are to end the run."""
-        problem = Problem(message, self.file, line, sentence)
+        sentence = None if sentence is None else printable(sentence)
+        problem = Problem(printable(message), self.file, line, sentence)
         if self.on_error == "fail":
             raise TreebankError(problem)
         if self.report.on_problem is not None:
