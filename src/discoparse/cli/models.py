@@ -33,8 +33,15 @@ class ModelsCommand(click.Group):
         return super().make_context(info_name, args, parent, **extra)
 
 
+class ModelArgument(click.Argument):
+    """MODEL, which is not part of `discoparse models package`."""
+
+    def get_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return super().get_usage_pieces(ctx) if isinstance(ctx.command, ModelsCommand) else []
+
+
 @click.group(cls=ModelsCommand, invoke_without_command=True)
-@click.argument("model", required=False, callback=tell_namesake)
+@click.argument("model", cls=ModelArgument, required=False, callback=tell_namesake)
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 def command(model: str | None, as_json: bool) -> None:
     """List the models that are installed, or show the card of MODEL, a name or a directory."""
