@@ -27,7 +27,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 def test_importing_the_package_does_not_import_torch():
     """Everything that needs no network starts at once."""
     program = (
-        "import sys, discoparse, discoparse.cli, discoparse.parser.finding;"
+        "import sys, discoparse, discoparse.cli.parse, discoparse.parser.finding;"
         "discoparse.Tree, discoparse.read_trees, discoparse.evaluate, discoparse.load;"
         "sys.exit('torch' in sys.modules or 'tokenizer' in sys.modules)"
     )

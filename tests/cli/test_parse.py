@@ -20,7 +20,7 @@ from random_model import random_parser, save_random_model
 from discoparse import Token, Tree, read_trees, write_trees
 from discoparse.cli import cli, main
 from discoparse.errors import DiscoparseError, UsageError
-from discoparse.neural.batching import LONGEST_SENTENCE
+from discoparse.parser.tokens import LONGEST_SENTENCE
 from discoparse.parser.writing import OUTPUTS
 
 TEXT = "What did you see? The dog (old) isn't “here”…\r\n\r\nCats bark 🎉 at 10 %."

@@ -21,8 +21,8 @@ import discoparse.neural.forms
 import discoparse.parser.parser
 from discoparse import Parser, Tree, load
 from discoparse.errors import DiscoparseError
-from discoparse.neural.batching import LONGEST_SENTENCE
 from discoparse.parser.passages import read_lines
+from discoparse.parser.tokens import LONGEST_SENTENCE
 
 PARSER = random_parser()
 TEXT = "What did you see? The dog isn't old (yet), “Fox” said…\n\nCats bark 🎉 loudly: 10 % of them.\nOr so?"
@@ -305,16 +305,20 @@ def test_the_number_of_threads_travels_with_a_parser(tmp_path, told, worker, exp
     (tmp_path / "parser").write_bytes(pickle.dumps(parser))
     program = """
 import multiprocessing, pickle, sys, torch
-def revive():
+def show(parser):
+    print(torch.get_num_threads())
+if __name__ == "__main__":
     before = torch.get_num_threads()
-    pickle.load(open(sys.argv[1], "rb"))
-    print("alone" if sys.argv[2] == "False" and torch.get_num_threads() == before else torch.get_num_threads())
-if __name__ == "__main__" and sys.argv[2] == "True":
-    worker = multiprocessing.get_context("spawn").Process(target=revive)
-    worker.start()
-    worker.join()
-elif __name__ == "__main__":
-    revive()
+    parser = pickle.load(open(sys.argv[1], "rb"))
+    if sys.argv[2] == "True":
+        torch.set_num_threads(before)
+        worker = multiprocessing.get_context("spawn").Process(target=show, args=[parser])
+        worker.start()
+        worker.join()
+    elif torch.get_num_threads() == before:
+        print("alone")
+    else:
+        show(parser)
 """
     (tmp_path / "program.py").write_text(program)
     done = subprocess.run(

@@ -6,8 +6,8 @@ import click
 
 from discoparse.cli.drawing_options import DrawingOptions, PictureKind, drawing_options
 from discoparse.cli.options import ReadingOptions, reading_options, require_folder
-from discoparse.drawing.options import format_of
-from discoparse.drawing.pages import is_folder, write_pictures
+from discoparse.drawing.options import format_of, is_folder
+from discoparse.drawing.pages import write_pictures
 from discoparse.drawing.selection import Selection
 from discoparse.errors import UsageError
 from discoparse.files.streams import STANDARD

@@ -16,8 +16,7 @@ from tqdm import tqdm
 
 from discoparse.cli.drawing_options import DrawingOptions, PictureKind, drawing_options
 from discoparse.cli.options import device_option, require_folder, tell, tell_namesake
-from discoparse.drawing.options import BINARY, EXTENSIONS
-from discoparse.drawing.pages import is_folder, write_pictures
+from discoparse.drawing.options import BINARY, EXTENSIONS, is_folder
 from discoparse.errors import UsageError
 from discoparse.files.streams import STANDARD, open_for_writing, suffix
 from discoparse.parser.choice import ModelChoice, look_ahead
@@ -133,6 +132,8 @@ def command(
             )
             results = numbered(trees, format)
         if folder or format in BINARY:
+            from discoparse.drawing.pages import write_pictures  # here, since other output needs nothing of it
+
             write_pictures(picked(results), format, options, output, numbered=False)
         else:
             with open_for_writing(output) as stream:

@@ -65,3 +65,8 @@ def format_of(output: str) -> str:
         endings = ", ".join(dict.fromkeys(EXTENSIONS.values()))
         raise UsageError(f"cannot tell the kind of picture from {output}: endings are {endings}, or name it with --to")
     return kinds[extension]
+
+
+def is_folder(output: str) -> bool:
+    """Whether an output names a folder, which gets a file for each sentence."""
+    return output.endswith(os.sep) or os.path.isdir(output)

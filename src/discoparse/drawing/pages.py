@@ -11,7 +11,7 @@ from typing import TextIO
 
 from discoparse.drawing.forest import LIBRARY, PACKAGE, forest_picture
 from discoparse.drawing.latex import document
-from discoparse.drawing.options import BINARY, EXTENSIONS, LATEX, Options
+from discoparse.drawing.options import BINARY, EXTENSIONS, LATEX, Options, is_folder
 from discoparse.drawing.svg import Figure, figure, page
 from discoparse.drawing.text import text_picture
 from discoparse.drawing.tikz import tikz_picture
@@ -28,11 +28,6 @@ _PICTURES: dict[str, Callable[[Tree, Tree | None, Options], str]] = {
     "tikz": tikz_picture,
     "forest": forest_picture,
 }
-
-
-def is_folder(output: str) -> bool:
-    """Whether an output names a folder, which gets a file for each sentence."""
-    return output.endswith(os.sep) or os.path.isdir(output)
 
 
 def write_pictures(picked: Picked, format: str, options: Options, output: str, *, numbered: bool) -> None:

@@ -1,4 +1,4 @@
-"""Sentences and word forms in batches: the limit on sentence length, batches by tokens, characters as tensors."""
+"""Sentences and word forms in batches: batches by tokens, characters as tensors."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import torch
 from torch import Tensor
 
 from discoparse.neural.vocabulary import Vocabulary
-
-LONGEST_SENTENCE = 2000  # tokens: docs/commands/parse.md says what a longer one would cost
 
 
 def form_tensors(forms: Sequence[str], vocabulary: Vocabulary, device: torch.device) -> tuple[Tensor, Tensor]:

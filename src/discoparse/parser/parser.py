@@ -207,5 +207,5 @@ def _use_threads_elsewhere(count: int | None) -> None:
     """
     if count is not None:
         use_threads(count)
-    elif multiprocessing.parent_process() is not None and "OMP_NUM_THREADS" not in os.environ:
+    elif multiprocessing.current_process().name != "MainProcess" and "OMP_NUM_THREADS" not in os.environ:
         use_threads(1)

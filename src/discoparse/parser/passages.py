@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from discoparse.neural.batching import LONGEST_SENTENCE
+from discoparse.parser.tokens import LONGEST_SENTENCE
 from discoparse.text import Sentence, read_pretokenized, split_stream
 from discoparse.text.sentence import TextToken
 from discoparse.text.split import LONGEST_PARAGRAPH

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from discoparse.neural.batching import LONGEST_SENTENCE
-
+LONGEST_SENTENCE = 2000  # words: docs/commands/parse.md says what a longer one would cost
 LONGEST_WORD = 1_000_000  # characters; of a word, the network reads only the ends
 
 

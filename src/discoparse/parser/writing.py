@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from discoparse.drawing.options import EXTENSIONS, Options
-from discoparse.drawing.pages import draw_pages
 from discoparse.parser.passages import Notice
 from discoparse.tree import Tree
-from discoparse.treebank import WRITABLE, Report, bracket, format_trees, jsontrees
+from discoparse.treebank import WRITABLE, Report, format_trees
 
 OUTPUTS = (*EXTENSIONS, *WRITABLE)  # pictures and treebank formats
 # A line for each result; this one where there is no tree.
@@ -34,9 +33,13 @@ def picked(results: Results) -> Iterator[tuple[int, Tree, None]]:
 def output_pieces(results: Results, format: str, options: Options, report: Report, refuse: Notice) -> Iterator[str]:
     """The text of the output in pieces (not PNG or PDF). `refuse` is told when trees must be left out."""
     if format in EXTENSIONS:
+        from discoparse.drawing.pages import draw_pages  # imports are where they are needed: the program starts faster
+
         for piece in draw_pages(picked(results), format, options, numbered=False):
             yield piece + "\n" if format == "tree" else piece
     elif format == "json":
+        from discoparse.treebank import jsontrees
+
         yield from jsontrees.write(results, report, array=True)
     elif format in _NO_TREE:
         for tree in _that_fit_brackets(results, report, refuse) if format == "bracket" else results:
@@ -47,6 +50,8 @@ def output_pieces(results: Results, format: str, options: Options, report: Repor
 
 def _that_fit_brackets(results: Results, report: Report, refuse: Notice) -> Iterator[Tree | None]:
     """None instead of trees that brackets cannot hold."""
+    from discoparse.treebank import bracket
+
     told: set[str] = set()
     for number, tree in enumerate(results, 1):
         kind = None if tree is None else bracket.obstacle(tree)

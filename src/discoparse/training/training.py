@@ -10,8 +10,8 @@ import torch
 
 from discoparse.errors import DiscoparseError, UsageError, did_you_mean
 from discoparse.model.info import ModelInfo
-from discoparse.neural.batching import LONGEST_SENTENCE
 from discoparse.neural.device import choose_device, training_threads, use_threads
+from discoparse.parser.tokens import LONGEST_SENTENCE
 from discoparse.training.checkpoint import Checkpoint
 from discoparse.training.output import open_output
 from discoparse.training.recipe import RECIPES, Recipe
