@@ -151,7 +151,7 @@ def test_json_key_that_stands_twice(tmp_path: Path, old: str, new: str, key: str
         trees, found, _ = problems(tmp_path, text, "json", on_error="repair")
         assert len(trees) == 2
         assert [(problem.line, problem.sentence) for problem in found] == [(2, "s1")]
-        assert f"the key '{key}' stands twice in an object" in str(found[0])
+        assert f"the key '{key}' appears twice in an object" in str(found[0])
 
 
 def test_real_treebanks_do_not_contradict_themselves(shared: Path) -> None:

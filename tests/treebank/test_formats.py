@@ -212,7 +212,7 @@ def test_a_file_without_xml_is_no_treebank(tmp_path: Path, format: str, text: st
 
 
 def test_alpino_is_not_taken_for_an_empty_tiger_file(tmp_path: Path) -> None:
-    with pytest.raises(TreebankError, match="<alpino_ds> stands outside of any <s>"):
+    with pytest.raises(TreebankError, match="<alpino_ds> is outside of any <s>"):
         read(tmp_path, "<treebank><alpino_ds/></treebank>", "tigerxml")
 
 
@@ -270,8 +270,8 @@ def test_words_that_would_be_read_as_ids_are_refused(line: str) -> None:
     [
         ("(NP the dog)", "'the' must stand alone"),
         ("( (S (NP (DT the) dog)))", "'dog' must stand alone"),
-        ("hello (S (X y))", "'hello' stands outside a tree"),
-        ("(S (X y)))", r"'\)' stands outside a tree"),
+        ("hello (S (X y))", "'hello' is outside of any tree"),
+        ("(S (X y)))", r"'\)' is outside of any tree"),
         ("( (S (X y) (NP )))", "the phrase NP has no words"),
         ("( (S ( (X y))))", "has no label"),
         ("( (S (X y)) (ID 1) (ID 2))", "two ids, 1 and 2"),

@@ -140,7 +140,7 @@ def test_a_damaged_file_in_a_directory(tmp_path: Path, damage: str, bad: int) ->
 def test_a_directory_whose_format_no_file_tells(tmp_path: Path) -> None:
     (tmp_path / "1.xml").write_text("")
     (tmp_path / "2.xml.gz").write_bytes(gzip.compress(b"<treebank/>")[:12])
-    with pytest.raises(UsageError, match=r"cannot tell the format of .*1.xml and its like: name it with --from"):
+    with pytest.raises(UsageError, match=r"cannot tell the format of .*1.xml and others like it: name it with --from"):
         words(tmp_path)
 
 

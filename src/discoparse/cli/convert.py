@@ -71,8 +71,8 @@ def command(
 ) -> None:
     """Convert treebanks between formats, and transform their trees.
 
-    IN is a file, a directory, or - for standard input; OUT a file or - for standard output. Formats are told
-    by the names of the files, or by --from and --to. OUT appears, or is replaced, only when it is complete.
+    IN is a file, a directory, or - for standard input; OUT a file or - for standard output. Formats are
+    chosen by the names of the files, or by --from and --to. OUT appears, or is replaced, only when it is complete.
     """
     *inputs, output = paths
     if not inputs:

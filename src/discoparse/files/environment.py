@@ -16,7 +16,7 @@ _PACKAGES = ("torch", "numpy", "safetensors")
 
 
 def environment(device: str = "cpu") -> dict[str, Any]:
-    """Versions, commit (where the package runs from a checkout) and machine; the GPU if `device` is one."""
+    """Versions, commit (if the package runs from a checkout) and hardware; the GPU if `device` is one."""
     return {
         "discoparse": __version__,
         "commit": commit(),
@@ -42,7 +42,7 @@ def commit() -> str | None:
 
 
 def cpu_name() -> str:
-    """The processor's name as the system gives it."""
+    """The name of the CPU, as the system gives it."""
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
@@ -53,14 +53,14 @@ def cpu_name() -> str:
 
 
 def gpu_name() -> str | None:
-    """The name of the GPU, None where there is none."""
+    """The name of the GPU, or None."""
     import torch
 
     return torch.cuda.get_device_name() if torch.cuda.is_available() else None
 
 
 def peak_memory() -> int | None:
-    """The most memory that this process has used so far, in bytes; None where the system does not tell."""
+    """The most memory that this process has used so far, in bytes; None if the system does not say."""
     try:
         import resource
     except ImportError:  # Windows

@@ -87,7 +87,7 @@ class Sealed:
 
 
 def encode_json(data: Any, indent: int | None = 2) -> bytes:
-    """JSON as UTF-8, one entry a line unless `indent` is None; lone surrogates of damaged treebanks survive."""
+    """JSON as UTF-8, one entry per line unless `indent` is None; lone surrogates of damaged treebanks survive."""
     separators = (",", ":") if indent is None else None
     text = json.dumps(data, ensure_ascii=False, indent=indent, separators=separators)
     return (text + "\n").encode("utf-8", "surrogatepass")

@@ -108,7 +108,7 @@ def decoded(stream: BinaryIO, encoding: str | None, xml: bool) -> Iterator[TextI
     try:
         yield text
     finally:
-        text.detach()  # whoever opened the bytes closes them
+        text.detach()  # the bytes are closed by the code that opened them
 
 
 class UnknownEncodingError(Exception):

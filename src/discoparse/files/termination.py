@@ -1,4 +1,4 @@
-"""SIGTERM as an exception, so that what is half done is cleared away."""
+"""SIGTERM as an exception, so that unfinished files are removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How wide text is: in cells of a terminal, and in thousandths of the font size on paper."""
+"""The width of text: in terminal cells, and in thousandths of the font size on paper."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WIDE = 1050  # East Asian wide characters, and the few of ours that are as wide
 
 
 def visible(text: str) -> str:
-    """`text` with control characters, which no picture can hold, replaced.
+    """`text` with control characters, which pictures cannot show, replaced.
 
     >>> visible("a\\tb")
     'a\ufffdb'

@@ -16,13 +16,13 @@ _EMPTY_WORD = re.compile(r"0|\*(?:[A-Za-z]+\*)?(?:-\d+)?")
 _LINE_BREAK_TAG = "LB"
 _MARKUP_WORD = re.compile(r"<.*>|\{.*\}")
 
-# These are no words in any scheme, also in fragments without a clause that would tell the scheme.
+# These are never words, not even in fragments without a clause that would show the annotation scheme.
 _CODE_TAG = "CODE"  # comments of the annotators
 _INDEXED_TRACE = re.compile(r"\*(?:T|ICH|EXP|RNR)\*-\d+")
 
 
 def has_empty(tree: Tree) -> bool:
-    """Whether a tree has elements that are surely empty: they are no words to learn from."""
+    """Whether a tree has elements that are certainly empty, which a parser should not learn as words."""
     return any(token.tag == EMPTY_TAG or _INDEXED_TRACE.fullmatch(token.word) for token in tree.tokens)
 
 

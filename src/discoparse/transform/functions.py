@@ -19,7 +19,7 @@ class Label(NamedTuple):
 
     category: str  # with the kind of a clause
     function: str | None  # all functions, the kind of a clause included, joined by hyphens
-    coindex: int | None  # -N; the =N of gapping is none
+    coindex: int | None  # -N; the =N of gapping does not count
 
 
 def split_label(label: str) -> Label:
@@ -68,7 +68,7 @@ def is_penn_helsinki(tree: Tree) -> bool:
 
 
 def functions_to_edges(tree: Tree) -> Tree:
-    """Cut labels to their categories; functions become edge labels, where there is none yet."""
+    """Cut labels to their categories; functions become edge labels of nodes that have none yet."""
     tree = tree.copy()
     for node in tree.preorder():
         category, function, _ = split_label(node.label)

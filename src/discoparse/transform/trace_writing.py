@@ -1,8 +1,8 @@
 """Continuous trees with traces from discontinuous ones: the inverse of `traces.reattach_traces`.
 
 In every phrase with gaps one contiguous run of children stays; the others are raised to the first phrase
-above that holds them without a gap, get a co-index, and leave a trace: `*T*` where they stand before the run
-that stays, `*ICH*` where they stand after it.
+above that holds them without a gap, get a co-index, and leave a trace: `*T*` if they precede the run
+that stays, `*ICH*` if they follow it.
 """
 
 from __future__ import annotations

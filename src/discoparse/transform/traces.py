@@ -36,7 +36,7 @@ def reattach_traces(tree: Tree, warn: Warn = lambda message: None) -> Tree | Non
     """Move antecedents to their traces and drop all empty elements; None when no word is left.
 
     Labels are cut to their categories, functions become edge labels, and backslashes leave the words (`\\/`).
-    A trace without an index or antecedent leaves the tree as it is, and is told to `warn`.
+    A trace without an index or antecedent leaves the tree as it is, and `warn` is called.
 
     >>> from discoparse.treebank.discbracket import parse_tree
     >>> print(reattach_traces(parse_tree("(S (WHNP-1 (WP 0=what)) (VP (VB 1=do) (NP (-NONE- 2=*T*-1))))")))

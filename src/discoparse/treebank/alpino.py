@@ -2,7 +2,7 @@
 
 Categories are in upper case in trees and in lower case in files; the node `top` is the virtual root. What
 has no place of its own in a tree is kept in `features`; ids, spans and index numbers follow from the tree.
-What belongs to the sentence stands in the features of the root under `ELEMENT.NAME`.
+What belongs to the sentence is kept in the features of the root under `ELEMENT.NAME`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
     if previous is not None:
         tree, sentence = previous
         if alone and not sentences.is_wrapped and tree is not None and tree.id is None:
-            # One sentence a file: the name of the file is its id.
+            # One sentence per file: the name of the file is its id.
             tree.id = Path(reading.file.removesuffix(".gz")).stem
         yield from _kept(tree, sentence, reading)
 
@@ -66,7 +66,7 @@ class _Sentence:
         self.antecedents: dict[str, Node | int] = {}
         self.traces: list[tuple[str, Node, str | None]] = []  # index, parent and rel of empty nodes
         self.extents: dict[Node, Extent] = {}
-        self.wrong_spans: list[Defect] = []  # told last: they may follow from others
+        self.wrong_spans: list[Defect] = []  # reported last, since they may follow from others
         self.comments: list[str] = []
         text = element.find("sentence")
         self.text = "" if text is None else text.text
@@ -74,7 +74,7 @@ class _Sentence:
         self.id = None if text is None else text.attributes.get("sentid")
 
     def tree(self) -> Tree | None:
-        """The tree, or None where there is no word or something is wrong."""
+        """The tree, or None if there are no words or something is wrong."""
         tops = [child for child in self.element.children if child.tag == "node"]
         if len(tops) != 1:
             self.defect(f"<alpino_ds> has {len(tops)} top nodes, not one", self.element.line)
@@ -209,7 +209,7 @@ class _Sentence:
             self.defects.append(Defect(message, self.text_line, repairable=True))
 
     def secondary_edges(self, tree: Tree) -> list[SecondaryEdge]:
-        """An edge from each empty node's antecedent to its parent, as far as both have words."""
+        """An edge from each empty node's antecedent to its parent, if both have words."""
         kept = set(tree.preorder())
         edges = []
         for index, parent, label in self.traces:
@@ -221,7 +221,7 @@ class _Sentence:
         return edges
 
     def sentence_attributes(self, root: Node) -> None:
-        """Keep what stands beside the nodes."""
+        """Keep what is beside the nodes."""
         if self.element.attributes.get("version", VERSION) != VERSION:
             root.features["alpino_ds.version"] = self.element.attributes["version"]
         for part in self.element.children:

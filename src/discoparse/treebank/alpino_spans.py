@@ -6,14 +6,14 @@ _FAR = 1 << 30
 
 
 class Extent:
-    """What a phrase covers: its words alone, and together with its empty nodes, which stand where antecedents stand."""
+    """What a phrase covers: its words alone, and its words with its empty nodes, which have spans of antecedents."""
 
     __slots__ = ("begin", "certain", "end", "first", "last")
 
     def __init__(self) -> None:
         self.first, self.last = _FAR, -1  # of the words: where the first begins, where the last ends
         self.begin, self.end = _FAR, -1  # of everything
-        self.certain = True  # everything in it states where it stands
+        self.certain = True  # everything in it has a span
 
     def add_word(self, begin: int, end: int) -> None:
         """A word of the phrase."""
@@ -41,7 +41,7 @@ class Extent:
     def admits(self, begin: int, end: int) -> bool:
         """Whether a phrase may state this span: that of its words or, as Alpino does it, that of everything in it.
 
-        Where not everything states where it stands, the words must still lie inside.
+        If something in it has no span, the words must still be inside.
         """
         if self.last < 0:
             return True

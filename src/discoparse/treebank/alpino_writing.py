@@ -161,7 +161,7 @@ class _Sentence:
         return dict(sorted((others | values).items()))
 
     def beside(self, before: bool) -> list[str]:
-        """What stands before the nodes (metadata, parser) or after them (the sentence, comments)."""
+        """What precedes the nodes (metadata, parser) or follows them (the sentence, comments)."""
         features = self.tree.root.features
         groups: dict[str, dict[str, str]] = {}
         for key, value in features.items():

@@ -64,7 +64,7 @@ class _Sentence:
         self.id: str | None = None
 
     def add_leaf(self, tag: str, leaf: str, above: list[Node]) -> int | None:
-        """A word; the sentence id, in the outer bracket, is none."""
+        """A word, or the sentence id if it is in the outer bracket."""
         if tag == ID and len(above) == 1 and above[0].label in ("", ROOT):
             if self.id is not None:
                 raise ValueError(f"the sentence has two ids, {self.id} and {leaf}")
@@ -105,7 +105,7 @@ def split_lemma(leaf: str) -> tuple[str, str | None]:
 
 
 def write(trees: Iterable[Tree], report: Report, lemmas: bool = False, ids: bool = False) -> Iterator[str]:
-    """One tree a line; `lemmas`: leaves are `word-lemma`; `ids`: (ID …), also where the file had it."""
+    """One tree per line; `lemmas`: leaves are `word-lemma`; `ids`: (ID …), also where the file had it."""
     for number, tree in enumerate(trees, 1):
         virtual = tree.root.label == ROOT
         has_id = tree.id is not None and virtual and (ids or ID in tree.root.features)

@@ -45,14 +45,14 @@ def unescape(text: str, tag: bool = False) -> str:
 
 
 def note_changes(text: str, tag: bool, format: str, report: Report) -> None:
-    """Tell of text that does not read back as it was written."""
+    """Note text that is not read back as it was written."""
     if (tag and text == "$[") or (_HARD.search(text) and unescape(escape(text, tag), tag) != text):
         what = "white space in words or labels (written _)" if _SPACES.search(text) else f"the spelling {text}"
         report.not_written(format, what)
 
 
 class BracketError(ValueError):
-    """Text that is no tree, and the offset at which that shows."""
+    """Text that is not a tree, and the offset of the error."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
@@ -72,7 +72,7 @@ def parse_brackets(found: Iterator[re.Match[str]], add_leaf: AddLeaf) -> tuple[N
     """The next tree of the pieces of a text (None at its end), and the labels of nodes without words.
 
     Nodes without words are left out of the tree; when nothing is left of it, its root has no children. A
-    tree that is but a word with its tag gets a `ROOT`.
+    tree that is only a word with its tag gets a `ROOT`.
     """
     stack: list[Node] = []
     wordless: list[str] = []
@@ -104,7 +104,7 @@ def parse_brackets(found: Iterator[re.Match[str]], add_leaf: AddLeaf) -> tuple[N
         elif stack:
             raise BracketError(f"the word {other!r} must stand alone under a part-of-speech tag", match.start())
         else:
-            raise BracketError(f"{(close or leaf or other)[:40]!r} stands outside a tree", match.start())
+            raise BracketError(f"{(close or leaf or other)[:40]!r} is outside of any tree", match.start())
     if stack:
         what = "1 bracket is" if len(stack) == 1 else f"{len(stack)} brackets are"
         raise BracketError(f"{what} not closed", match.start() if match else 0)

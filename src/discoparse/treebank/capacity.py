@@ -1,4 +1,4 @@
-"""What a format can hold of a tree, and the names under which users are told of what it cannot."""
+"""What a format can hold of a tree, and the names by which users hear what it cannot."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def note_losses(
     attributes: Set[str] | None = NOTHING,
     root_attributes: Set[str] | None = NOTHING,
 ) -> None:
-    """Tell the report what of this tree `format`, which holds `holds`, cannot hold.
+    """Note in the report what of this tree `format`, which holds `holds`, cannot hold.
 
     `attributes` names the features of words and nodes that the format has a place for, `root_attributes`
-    those of the root, in which readers keep what belongs to the sentence; None stands for all.
+    those of the root, in which readers keep what belongs to the sentence; None means all.
     """
     lost: list[str] = []
     if tree.id is not None and IDS not in holds:

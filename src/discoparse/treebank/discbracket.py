@@ -51,7 +51,7 @@ def parse_tree(line: str) -> Tree:
 
 
 def format_tree(tree: Tree) -> str:
-    """One line without its end; the inverse of `parse_tree`, but for white space inside words (`_`)."""
+    """One line without its end; the inverse of `parse_tree`, except for white space inside words (`_`)."""
     tokens = tree.tokens
 
     def leaf(index: int) -> str:

@@ -1,4 +1,4 @@
-"""The NeGra export format, versions 3 and 4: a row for each word and node, with the number of its parent."""
+"""The NeGra export format, versions 3 and 4: one row per word and node, with the number of its parent."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
     version: int | None = None
     sentence: _Sentence | None = None
     table: str | None = None  # inside #BOT NAME … #EOT NAME
-    stray = False  # inside a run of lines that belong nowhere: told of once
+    stray = False  # inside a run of lines that belong nowhere, which is reported once
     number = 0
     for number, line in numbered_lines(stream):
         if line is None:
@@ -167,7 +167,7 @@ def _node_section(rows: list[_Row], defects: list[Defect]) -> int:
 
     Nodes come last, numbered from 500 or more. Rows are taken for nodes from the last one upwards, as long as they are
     numbered without gaps or some row has them as parent, since not all files are sorted. If no row has any of them as
-    parent, all are words. A row before them with the number of one of them may be a word or a node that stands twice.
+    parent, all are words. A row before them with the number of one of them may be a word or a duplicate node.
     """
     parents = {int(row.fields[5]) for row in rows}
     numbers: set[int] = set()

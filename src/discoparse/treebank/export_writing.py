@@ -11,7 +11,7 @@ from discoparse.treebank import capacity
 from discoparse.treebank.capacity import note_losses
 from discoparse.treebank.report import ATTRIBUTE, Report
 
-# As disco-dop writes it; tells that there are lemmas.
+# As disco-dop writes it; it says that there are lemmas.
 HEADER = "%% word\tlemma\ttag\tmorph\tedge\tparent\tsecedge\n"
 HOLDS = frozenset(
     {
@@ -85,14 +85,14 @@ class _Sentence:
         return "\n".join(rows)
 
     def head(self) -> str:
-        """The #BOS line: number, editor, date, origin as far as they are known, comments."""
+        """The #BOS line: number, editor, date, origin if known, comments."""
         features = self.tree.root.features if self.virtual else {}
         parts = [f"#BOS {self.id}"]
         for position, name in enumerate(_BOS_FIELDS, 1):
             if name in features:
                 if len(parts) == position and not features[name].startswith("%%"):
                     parts.append(self.field(features[name]))
-                else:  # there is no way to leave out the fields before it
+                else:  # the fields before it cannot be left out
                     self.report.not_written("export", ATTRIBUTE + name)
         if self.tree.comments:
             if any(" %% " in f" {comment} " for comment in self.tree.comments):

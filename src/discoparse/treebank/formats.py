@@ -68,7 +68,7 @@ def format_named(name: str) -> Format:
 
 
 def guess_format(path: str, stream: BinaryIO) -> Format:
-    """The format of an open file, from its name or, where that does not tell, from how it begins."""
+    """The format of an open file, from its name or, if that is ambiguous, from how it begins."""
     named = _by_suffix(path)
     return named[0] if len(named) == 1 else sniff(stream.peek(1 << 14), path)  # type: ignore[attr-defined]
 
@@ -119,13 +119,15 @@ def directory_members(folder: str, entry: Format | None) -> tuple[list[str], For
     members = folder_files(folder, lambda name: bool(_by_suffix(name)))
     if not members:
         raise UsageError(f"no files with a known ending in the directory {folder}: name the format with --from")
-    known: dict[str, Format] = {}  # one file of each ending tells for all
+    known: dict[str, Format] = {}  # one file of each ending is enough
     for file in members:
         if suffix(file) not in known and (found := _format_inside(file)):
             known[suffix(file)] = found
     for file in members:
         if suffix(file) not in known:
-            raise UsageError(f"cannot tell the format of {file} and its like: name it with --from {'|'.join(FORMATS)}")
+            raise UsageError(
+                f"cannot tell the format of {file} and others like it: name it with --from {'|'.join(FORMATS)}"
+            )
     counts = Counter(known[suffix(file)].name for file in members)
     if len(counts) > 1:
         listed = ", ".join(f"{count} {name}" for name, count in counts.most_common())
@@ -134,7 +136,7 @@ def directory_members(folder: str, entry: Format | None) -> tuple[list[str], For
 
 
 def _format_inside(file: str) -> Format | None:
-    """The format of a file, None if it does not tell: it may be empty, or damaged, which is told when it is read."""
+    """The format of a file, None if it cannot be told: reading reports files that are empty or damaged."""
     try:
         with open_bytes(file) as stream:
             return guess_format(file, stream)

@@ -44,7 +44,7 @@ class Graph:
             self.root = node
 
     def add_edge(self, child: Hashable, parent: Hashable, label: str | None, line: int | None = None) -> None:
-        """An edge of the tree; of two parents of one child the first counts."""
+        """An edge of the tree; if a child has two parents, the first counts."""
         if child in self._parents:
             first = self._shown(self._parents[child][0])
             second = f"{self._shown(parent)} (edge {label or '--'})"
@@ -59,7 +59,7 @@ class Graph:
         self._secondary.append((child, parent, label, line))
 
     def tree(self, id: str | None = None, comments: list[str] | None = None) -> Tree | None:
-        """The tree, its repairable defects repaired; None when there is no word or no way to repair."""
+        """The tree, its repairable defects repaired; None if there are no words or a defect cannot be repaired."""
         self._link()
         edges = [edge for edge in map(self._secondary_edge, self._secondary) if edge is not None]
         if not self.tokens or any(not defect.repairable for defect in self.defects):

@@ -181,16 +181,16 @@ def _shown(value: object) -> str:
 
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
-    """The trees of a file: an array, a single object, or objects one after another, on a line each or not."""
+    """The trees of a file: an array, a single object, or objects one after another, one per line or not."""
     for line, data, twice in Values(stream, reading):
-        if data is None:  # stands for a line without words, see docs/commands/parse.md
+        if data is None:  # written for a line without words
             reading.empty()
             continue
         tree, graph = tree_from_json(data)
         name = data.get("id") if isinstance(data, dict) else None
         name = name if isinstance(name, str) and bad_bytes(name) is None else None
         reading.sentence(name, line)
-        defects = [Defect(f"the key {key!r} stands twice in an object", line) for key in twice]
+        defects = [Defect(f"the key {key!r} appears twice in an object", line) for key in twice]
         defects += [Defect(d.message, line, d.repairable) for d in graph.defects]
         if not defects and not graph.tokens:
             reading.empty()
@@ -199,7 +199,7 @@ def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
 
 
 def write(trees: Iterable[Tree | None], report: Report, array: bool = False) -> Iterator[str]:
-    """One object a line, which holds everything, or `null`; as an `array`, with brackets around and commas between."""
+    """One object per line, which holds everything, or `null`; as an `array`, in brackets and separated by commas."""
     between = "[\n" if array else ""
     for tree in trees:
         data = None if tree is None else tree_to_json(tree)

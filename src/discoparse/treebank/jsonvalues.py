@@ -1,4 +1,4 @@
-"""JSON values from a stream, one at a time: an array's, or any number that stand one after another."""
+"""JSON values from a stream, one at a time: the elements of an array, or values one after another."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Values:
         self.decoder = json.JSONDecoder(object_pairs_hook=self.unique)
 
     def unique(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        """An object of these keys and values, of which the last would win in silence."""
+        """An object of these keys and values, of which the last would silently win."""
         made = dict(pairs)
         if len(made) < len(pairs):
             counts = Counter(key for key, _ in pairs)
@@ -79,7 +79,7 @@ class Values:
         if opened:
             self.reading.problem("the array is not closed: the file may be cut off", self.line)
         elif comma:
-            self.reading.problem("a comma stands after the last tree", self.line)
+            self.reading.problem("there is a comma after the last tree", self.line)
 
     def value(self) -> Iterator[Value]:
         """The value that begins here, or none when it is broken."""

@@ -11,7 +11,7 @@ TOO_LONG = f"the line has more than {MOST_CHARACTERS:,} characters, so it is ski
 
 
 def numbered_lines(stream: TextIO) -> Iterator[tuple[int, str | None]]:
-    """The lines of a stream with their numbers, counted from 1; None stands for a line that is too long."""
+    """The lines of a stream with their numbers, counted from 1; None for a line that is too long."""
     read = partial(stream.readline, MOST_CHARACTERS)
     for number, line in enumerate(iter(read, ""), 1):
         if len(line) < MOST_CHARACTERS or line.endswith("\n"):

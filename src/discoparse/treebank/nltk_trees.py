@@ -1,7 +1,7 @@
 """Trees of NLTK: conversion in both directions. Needs the package `nltk` (`pip install discoparse[nltk]`).
 
 An `nltk.Tree` has its leaves in one order, so a discontinuous tree needs more than words. Here a leaf is a `Leaf`: a
-string, the word, that also knows the position of its token (from 0). NLTK treats it as the word. Children stand in the
+string, the word, that also knows the position of its token (from 0). NLTK treats it as the word. Children are in the
 order of their first token; `sorted(tree.leaves(), key=lambda leaf: leaf.position)` is the sentence.
 """
 
@@ -60,7 +60,7 @@ def to_nltk(tree: Tree) -> nltk.Tree:
 def from_nltk(tree: nltk.Tree) -> Tree:
     """The `Tree` of an `nltk.Tree` with tags above its words.
 
-    Leaves made by `to_nltk` stand in the order of their positions; other leaves, in the order in which they come.
+    Leaves made by `to_nltk` are ordered by their positions; other leaves keep their order.
     """
     kind = _nltk_tree()
     if not isinstance(tree, kind):

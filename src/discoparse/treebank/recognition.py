@@ -33,8 +33,8 @@ _XML_TREEBANKS = [
 def looks_like_treebank(source: PathLike | bytes) -> str | None:
     """The format of a treebank, recognised by how it begins; None for anything else, such as text to be parsed.
 
-    `source` is the path of a file, compressed or not, or its first bytes: those of standard input are the caller's to
-    read. `SAMPLE` bytes are looked at.
+    `source` is the path of a file, compressed or not, or its first bytes (for standard input, read
+    by the caller). `SAMPLE` bytes are looked at.
 
     >>> looks_like_treebank(b"(S (NP (DT the) (NN dog)) (VP (VBZ barks)))")
     'bracket'
@@ -64,7 +64,7 @@ def _beginning(path: PathLike) -> bytes:
 
 
 def _decompressed(start: bytes) -> bytes:
-    """What the first bytes of a gzip file hold, as far as they are sound."""
+    """What the first bytes of a gzip file hold, b"" if they are damaged."""
     try:
         return zlib.decompressobj(wbits=31).decompress(start, SAMPLE)
     except zlib.error:

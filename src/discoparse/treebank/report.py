@@ -1,4 +1,4 @@
-"""What happened to trees on their way: problems, sentences left out, what a format cannot hold."""
+"""What happened while trees were read or written: problems, sentences left out, what a format cannot hold."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ATTRIBUTE = "the attribute "  # begins the names of features that a format canno
 class Report:
     """Collects what readers and writers have to say; one report may serve a whole run of several files."""
 
-    on_problem: Callable[[Problem], None] | None = None  # told of every problem that does not end the run
+    on_problem: Callable[[Problem], None] | None = None  # called with every problem that does not end the run
     on_sentence: Callable[[str, int | None, str | None], None] | None = None  # file, line, id of each one read
     skipped: int = 0  # sentences left out because of problems
     repaired: int = 0  # sentences kept although something was wrong with them
@@ -28,7 +28,7 @@ class Report:
     unwritten: dict[str, Counter[str]] = field(default_factory=dict)  # format: what it cannot hold
 
     def not_read(self, format: str, what: str) -> None:
-        """Note something in a file that is no part of a `Tree`."""
+        """Note something in a file that is not part of a `Tree`."""
         self.unread.setdefault(format, Counter())[what] += 1
 
     def not_written(self, format: str, what: str, times: int = 1) -> None:
@@ -48,10 +48,10 @@ class Report:
             (self.repaired, "repaired"),
             (self.empty, "without words left out"),
         ]
-        told = [f"{n} {'sentence' if n == 1 else 'sentences'} {what}" for n, what in counts if n]
-        told += [f"not kept from {name}: {_listed(found)}" for name, found in self.unread.items()]
-        told += [f"{name} cannot hold: {_listed(lost)}" for name, lost in self.unwritten.items()]
-        return told
+        lines = [f"{n} {'sentence' if n == 1 else 'sentences'} {what}" for n, what in counts if n]
+        lines += [f"not kept from {name}: {_listed(found)}" for name, found in self.unread.items()]
+        lines += [f"{name} cannot hold: {_listed(lost)}" for name, lost in self.unwritten.items()]
+        return lines
 
     def warn(self) -> None:
         """Say everything as Python warnings, for callers that gave no report of their own."""
@@ -75,7 +75,7 @@ class Defect:
 
 
 class Reading:
-    """The reading of one file: its name, what to do about problems, and whom to tell."""
+    """The reading of one file: its name, what to do about problems, and where to report them."""
 
     def __init__(self, file: str, on_error: str = "fail", report: Report | None = None) -> None:
         self.file = file
@@ -83,7 +83,7 @@ class Reading:
         self.report = Report() if report is None else report
 
     def problem(self, message: str, line: int | None = None, sentence: str | None = None) -> None:
-        """Tell of something wrong; raises `TreebankError` when problems are to end the run."""
+        """Report something wrong; raises `TreebankError` when problems are to end the run."""
         sentence = None if sentence is None else printable(sentence)
         problem = Problem(printable(message), self.file, line, sentence)
         if self.on_error == "fail":
@@ -92,12 +92,12 @@ class Reading:
             self.report.on_problem(problem)
 
     def skip(self, message: str, line: int | None = None, sentence: str | None = None) -> None:
-        """Tell of a problem for which a sentence is left out."""
+        """Report a problem for which a sentence is left out."""
         self.problem(message, line, sentence)
         self.report.skipped += 1
 
     def accept(self, defects: Iterable[Defect], sentence: str | None = None) -> bool:
-        """Tell of the defects of one sentence; whether it is to be kept, its repairable defects repaired."""
+        """Report the defects of one sentence; returns whether to keep it, its repairable defects repaired."""
         defects = list(defects)
         for defect in defects:
             self.problem(defect.message, defect.line, sentence)
@@ -110,7 +110,7 @@ class Reading:
         return False
 
     def sentence(self, name: str | None, line: int | None) -> None:
-        """Tell that a sentence was met, sound or not."""
+        """Report that a sentence was found, sound or not."""
         if self.report.on_sentence is not None:
             self.report.on_sentence(self.file, line, name)
 
@@ -119,7 +119,7 @@ class Reading:
         self.report.empty += 1
 
     def not_read(self, format: str, what: str) -> None:
-        """Note something in the file that is no part of a `Tree`."""
+        """Note something in the file that is not part of a `Tree`."""
         self.report.not_read(format, what)
 
 
@@ -142,7 +142,7 @@ def bad_bytes(text: str, line: int | None = None) -> Defect | None:
 
 @contextmanager
 def damage_reported(reading: Reading) -> Iterator[None]:
-    """Turns what only shows while reading on (cut `.gz`, broken UTF-16) into a problem of the file."""
+    """Turns errors that appear while reading (cut `.gz`, broken UTF-16) into a problem of the file."""
     try:
         yield
     except DAMAGED as error:

@@ -17,7 +17,7 @@ class Validation:
     """What was found: the problems, and how much was read."""
 
     problems: list[Problem] = field(default_factory=list)
-    sentences: int = 0  # met, sound or not
+    sentences: int = 0  # found, sound or not
     trees: int = 0  # sound ones
     empty: int = 0  # sentences without words, which are not a problem
     notes: list[str] = field(default_factory=list)  # what readers skip
@@ -66,6 +66,6 @@ def validate(
         except OSError as error:
             add(Problem(f"the file cannot be read ({error.strerror or error})", printable(path)))
     result.empty = report.empty
-    report.skipped = report.empty = 0  # told by the problems themselves
+    report.skipped = report.empty = 0  # the problems say this themselves
     result.notes = report.messages()
     return result

@@ -1,4 +1,4 @@
-"""XML treebanks as streams of sentences, each parsed on its own, so that one bad sentence is one problem.
+"""XML treebanks as streams of sentences, each parsed on its own, so one bad sentence is one problem.
 
 Memory holds one sentence. Nothing outside the file is ever fetched, and entities that a DOCTYPE defines are unknown
 inside sentences, so they cannot expand without end. Time grows with the length of a file, however damaged it is.
@@ -36,7 +36,7 @@ class Element:
     line: int
     children: list[Element] = field(default_factory=list)
     text: str = ""
-    text_line: int | None = None  # where the text begins, blanks aside; None if there is none
+    text_line: int | None = None  # where the text begins, after blanks
     with_text: Sequence[Element] = ()  # of a sentence: all elements in it that have text
 
     def find(self, tag: str) -> Element | None:
@@ -81,7 +81,7 @@ def parse_element(text: str, line: int) -> Element:
 
 
 class Sentences:
-    """The elements `tag` of a file, wherever they stand; `inner` are elements that only stand inside them."""
+    """The elements `tag` of a file, at any depth; `inner` are elements that occur only inside them."""
 
     def __init__(self, stream: TextIO, tag: str, inner: Collection[str], reading: Reading) -> None:
         self.stream, self.tag, self.reading = stream, tag, reading
@@ -115,7 +115,7 @@ class Sentences:
             self.frame.tell("the file has no XML in it: it may be cut off", 1)
 
     def reject(self, message: str, start: int, line: int | None, text: str) -> None:
-        """Tell of a sentence that cannot be parsed: where it starts, and in which line the problem is."""
+        """Report a sentence that cannot be parsed: where it starts, and in which line the problem is."""
         name = _id_in(text)
         self.reading.sentence(name, start)
         self.reading.skip(message, line, name)
@@ -178,7 +178,7 @@ class _Sections:
                 if begin.group() not in _NOT_MARKUP:
                     yield line, text, complete
                     text = "\n" * text.count("\n")
-                elif complete:  # one that does not end is for the frame to tell of
+                elif complete:  # the frame reports one that does not end
                     text = "\n" * text.count("\n")
                 self.frame.feed(text)
 
@@ -211,7 +211,7 @@ class _Sections:
 
 
 class _Frame:
-    """What stands around the sentences: checked to be well-formed and to hold no parts of sentences."""
+    """What is around the sentences: checked to be well-formed and to hold no parts of sentences."""
 
     def __init__(self, tag: str, inner: Collection[str], reading: Reading) -> None:
         self.tag, self.inner, self.reading = tag, frozenset(inner), reading
@@ -232,7 +232,7 @@ class _Frame:
         self.depth += 1
         self.has_elements |= tag != "_"
         if tag in self.inner:
-            self.tell(f"<{tag}> stands outside of any <{self.tag}>", self.parser.CurrentLineNumber)
+            self.tell(f"<{tag}> is outside of any <{self.tag}>", self.parser.CurrentLineNumber)
 
     def end(self, tag: str) -> None:
         """The end of an element."""
@@ -271,8 +271,8 @@ class _Frame:
     def parse(self, text: str, final: bool) -> None:
         """Check a piece; unknown bytes do not matter here.
 
-        The parser looks again and again at a tag that does not end. It gets more text only when it has as much again as
-        it keeps, so that the time does not grow with the square of the length.
+        The parser scans a tag that does not end again with every piece. So it gets more text only once that is as much
+        as it already holds, which keeps the time linear.
         """
         if self.told:
             return
@@ -308,12 +308,12 @@ def free_features(features: dict[str, str], taken: Collection[str], format: str,
 
 
 def attributes_text(attributes: dict[str, str], format: str, report: Report) -> str:
-    """Attributes as they stand in a tag, each after a space."""
+    """Attributes as they are written in a tag, each after a space."""
     return "".join(f" {name}={quoteattr(writable(value, format, report))}" for name, value in attributes.items())
 
 
 def element_text(text: str, format: str, report: Report) -> str:
-    """Text as it stands between tags."""
+    """Text as it is written between tags."""
     return escape_text(writable(text, format, report), {"\r": "&#13;"})
 
 

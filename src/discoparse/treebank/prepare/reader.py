@@ -44,5 +44,5 @@ class Reader:
         return transform_trees(self.watch(trees), transforms, self.notes)
 
     def quiet(self) -> Reader:
-        """The same for another pass over the same files, of which all has been told already."""
+        """The same for another pass over the same files, without reporting everything again."""
         return Reader(self.encoding, self.on_error, watch=self.watch)

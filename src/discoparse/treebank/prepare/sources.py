@@ -45,9 +45,9 @@ def wsj_sections(folder: str) -> dict[int, list[str]]:
 
 
 def split_files(folder: str, ending: str) -> dict[str, str] | None:
-    """The files of a folder that are called train, dev and test; None when there is none of the three.
+    """The files of a folder that are called train, dev and test; None if there is none of them.
 
-    SPMRL's folders also hold `train5k` and predicted versions: those are passed over.
+    SPMRL's folders also hold `train5k` and predicted versions, which are skipped.
     """
     files = folder_files(folder, lambda name: suffix(name) == ending)
     found: dict[str, str] = {}
@@ -85,6 +85,6 @@ def encoding_of(path: str, otherwise: str) -> str:
             decoder.decode(b"", final=True)
         except UnicodeDecodeError:
             return otherwise
-        except DAMAGED:  # told when the trees are read
+        except DAMAGED:  # reported when the trees are read
             pass
     return "utf-8"
