@@ -16,11 +16,12 @@ from discoparse.cli.train import command
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.evaluation import evaluate
 from discoparse.model.info import ModelInfo, read_info
+from discoparse.model.model import replace_info
 from discoparse.model.packing import pack, unpack
 from discoparse.parser.finding import load_parser
+from discoparse.parser.parser import Parser
 from discoparse.training.dev_evaluation import DevEvaluation
-from discoparse.training.loop import Trainer
-from discoparse.training.optimisation import Optimisation
+from discoparse.training.loop import Trainer, matmul_precision
 from discoparse.training.progress import Progress
 from discoparse.training.recipe import ORACLES
 from discoparse.training.session import Session
@@ -212,52 +213,24 @@ def test_a_development_sentence_that_cannot_be_parsed_is_refused_at_once(tmp_pat
         train(TRAIN, [TRAIN[0], long], tmp_path / "out", short_recipe("fast"))
 
 
+@pytest.mark.parametrize("name", ["paper", "fast"])
+def test_parameters_on_disk(tmp_path, name):
+    """`paper` keeps the average as it is, in single precision; `fast` rounds large matrices to eight bits."""
+    run(tmp_path / "out", short_recipe(name, epochs=2, evaluate_every=2))
+    stored = load_file(tmp_path / "out" / "model" / "model.safetensors")
+    state = load_file(tmp_path / "out" / "latest" / "state.safetensors")
+    kinds = {str(tensor.dtype) for tensor in stored.values()}
+    assert kinds == ({"torch.float32"} if name == "paper" else {"torch.int8", "torch.float16", "torch.float32"})
+    for key, tensor in unpack(stored).items():
+        exact = state[f"average.{key}"].float()
+        assert torch.equal(tensor, exact if name == "paper" else unpack(pack({key: exact}))[key])
+
+
 def test_a_training_sentence_that_is_too_long_is_refused(tmp_path):
     """Before any memory is spent on it, which grows with the square of its length."""
     long = Tree.from_constituents([Token("a", "X")] * 3000, [("S", set(range(3000)))])
     with pytest.raises(DiscoparseError, match=r"training sentence 1 has 3,000 tokens.*at most 2,000: leave it out"):
         train([long, *TRAIN], DEV, tmp_path / "out", short_recipe("fast"))
-
-
-@pytest.mark.parametrize("steps", [1, 40])
-def test_a_training_that_diverges_stops_and_keeps_the_best_model(tmp_path, monkeypatch, steps):
-    """A sentence with what to do; the model, if there was one, still works; nothing on disk is NaN."""
-    really = Optimisation.update
-
-    def update(self: Optimisation, loss: torch.Tensor) -> None:
-        really(self, loss)
-        if self.step == steps:
-            with torch.no_grad():
-                self.parameters[0].fill_(torch.nan)
-
-    monkeypatch.setattr(Optimisation, "update", update)
-    recipe = short_recipe("fast", epochs=100, evaluate_every=1)
-    with pytest.raises(DiscoparseError, match=r"diverged in epoch \d+.*lower learning rate"):
-        run(tmp_path / "out", recipe)
-    if steps > 1:
-        assert load_parser(tmp_path / "out").parse_tokens([["dogs", "came", "."]])
-        assert records(tmp_path / "out")[-1]["type"] == "evaluation"
-        assert (tmp_path / "out" / "curves.svg").exists()
-    else:
-        assert not (tmp_path / "out" / "model").exists()
-    for path in (tmp_path / "out").rglob("*.json*"):
-        assert "NaN" not in path.read_text(), path
-
-
-def test_divergence_in_the_very_last_update_is_noticed(tmp_path, monkeypatch):
-    """No loss shows it, but the parameters do."""
-    recipe = short_recipe("fast", epochs=1)
-    total = len(Trainer(recipe, TRAIN, torch.device("cpu"), 1).batches)
-    really = Optimisation.update
-
-    def update(self: Optimisation, loss: torch.Tensor) -> None:
-        really(self, loss)
-        if self.step == total:
-            self.average[0].fill_(torch.inf)
-
-    monkeypatch.setattr(Optimisation, "update", update)
-    with pytest.raises(DiscoparseError, match=r"diverged in epoch 1: .*there is no model yet"):
-        run(tmp_path / "out", recipe)
 
 
 def test_the_last_evaluation_is_on_the_cpu(tmp_path):
@@ -268,6 +241,7 @@ def test_the_last_evaluation_is_on_the_cpu(tmp_path):
     session._evaluate(Clock())
     wrong = {"f1": -1.0, "pos": -1.0, "device": "cuda", "sets": {}}
     session.best = {**(session.best or {}), **wrong}
+    replace_info(tmp_path / "model", session._info())
     session.evaluate_on_cpu(Clock())
     dev = read_info(tmp_path).metrics["dev"]
     assert dev == session.best
@@ -279,6 +253,25 @@ def test_the_last_evaluation_is_on_the_cpu(tmp_path):
     assert dev["sets"].keys() == {"a", "b"}
     assert records(tmp_path)[-1]["type"] == "final"
     assert not session._ends_on_cpu  # it was there all the time
+
+
+def test_on_the_cpu_nothing_is_rounded_and_nothing_is_moved(tmp_path, monkeypatch):
+    """Products are in full single precision, whatever training set, and the network of the GPU stays where it is."""
+    session = Session(short_recipe("fast"), TRAIN, DEV, tmp_path, torch.device("cpu"), 1, ModelInfo("test"))
+    seen: list[tuple[str, Any]] = []
+    really = Parser.parse_tokens
+
+    def parse_tokens(self: Parser, sentences: Any) -> Any:
+        seen.append((torch.get_float32_matmul_precision(), self.network))
+        return really(self, sentences)
+
+    monkeypatch.setattr(Parser, "parse_tokens", parse_tokens)
+    with matmul_precision("high"):
+        session.dev.on_cpu(session.dev.parser.network)
+        assert torch.get_float32_matmul_precision() == "high"
+    ((precision, network),) = seen
+    assert precision == "highest"
+    assert network is not session.dev.parser.network
 
 
 def test_training_leaves_the_process_as_it_was(tmp_path):

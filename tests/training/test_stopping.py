@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 import torch
-from sessions import run
+from sessions import records, run
 from tiny_models import short_recipe
 
+from discoparse.training.dev_evaluation import DevEvaluation
 from discoparse.training.optimisation import learning_rate
 from discoparse.training.progress import Progress
 from discoparse.training.recipe import RECIPES
@@ -23,37 +24,45 @@ from discoparse.training.stopping import Clock, Interruption
 pytestmark = pytest.mark.usefixtures("one_thread", "default_interrupts")
 
 
-def test_minutes_end_the_training_with_a_complete_schedule(tmp_path, monkeypatch):
-    """The clock runs out long before the epochs: the rate ends near 0, a model is evaluated, the state is final."""
+@pytest.mark.parametrize("on_gpu", [False, True])
+def test_minutes_end_the_training_with_a_complete_schedule(tmp_path, monkeypatch, on_gpu):
+    """The clock runs out long before the epochs: the rate ends near 0, there is time for the last evaluation (and for
+    one more on the CPU after training on a GPU), and the state is final."""
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(Session, "_ends_on_cpu", on_gpu)
     rates: list[float] = []
-    really = Progress.step
+    sessions: list[Session] = []
+
+    def taking(seconds: float, really: Any) -> Any:
+        def call(*arguments: Any) -> Any:
+            now[0] += seconds
+            return really(*arguments)
+
+        return call
 
     def step(self: Progress, *arguments: Any) -> None:
-        now[0] += 0.5  # every batch takes half a second
-        rates.append(last_rate())
-        really(self, *arguments)
-
-    session: list[Session] = []
-    really_run = Session.run
+        now[0] += 0.5
+        optimisation = sessions[0].trainer.optimisation
+        rates.append(learning_rate(optimisation.recipe, optimisation.step, 10**6, optimisation.time_used))
 
     def remember(self: Session, *arguments: Any) -> Outcome:
-        session.append(self)
+        sessions.append(self)
         return really_run(self, *arguments)
 
-    def last_rate() -> float:
-        optimisation = session[0].trainer.optimisation
-        return learning_rate(optimisation.recipe, optimisation.step, 10**6, optimisation.time_used)
-
+    really_run = Session.run
     monkeypatch.setattr(Session, "run", remember)
     monkeypatch.setattr(Progress, "step", step)
+    monkeypatch.setattr(DevEvaluation, "__call__", taking(6, DevEvaluation.__call__))
+    monkeypatch.setattr(DevEvaluation, "on_cpu", taking(8, DevEvaluation.on_cpu))
     recipe = short_recipe("fast", epochs=10_000, evaluate_every=10_000)
-    outcome = run(tmp_path / "out", recipe, minutes=0.5)
+    outcome = run(tmp_path / "out", recipe, minutes=1)
     assert outcome.finished
     assert outcome.best is not None
-    assert outcome.seconds <= 30
-    assert outcome.seconds > 25
+    assert outcome.best["device"] == "cpu"
+    reserve = 14 if on_gpu else 6
+    assert 60 - 1.5 - 0.25 * reserve <= outcome.seconds <= 60  # not a second too late, and little time left
+    assert [record["type"] for record in records(tmp_path / "out")][-1] == ("final" if on_gpu else "evaluation")
     assert max(rates) > 0.9 * recipe.learning_rate
     assert rates[-1] < 0.02 * recipe.learning_rate
     assert rates[len(rates) // 2] == pytest.approx(recipe.learning_rate / 2, rel=0.2)
@@ -72,8 +81,7 @@ def test_what_was_just_evaluated_is_not_evaluated_again(tmp_path, monkeypatch):
     monkeypatch.setattr(Clock, "over", lambda self: late[0])
     outcome = run(tmp_path / "out", short_recipe("fast", epochs=10, evaluate_every=1), minutes=1)
     assert outcome.finished
-    records = [json.loads(line) for line in (tmp_path / "out" / "log.jsonl").read_text().splitlines()]
-    assert [record["type"] for record in records] == ["epoch", "evaluation"]
+    assert [record["type"] for record in records(tmp_path / "out")] == ["epoch", "evaluation"]
 
 
 def test_minutes_that_suffice_change_nothing():

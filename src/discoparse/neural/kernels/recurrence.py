@@ -119,6 +119,7 @@ def _backward(  # type: ignore[no-untyped-def]
         t = longest - 1 - step
         active = (t < length)[:, None]
         followed = (t + 1 < length)[:, None]
+        preceded = (tl.zeros([rows], tl.int32) < t)[:, None]  # a block: Triton 3.9 interprets no mask made of scalars
         position = row * width + tl.where(direction == 0, t, length - 1 - t)
         now = (position * 2 + direction)[:, None]
         before = now + tl.where(direction == 0, -2, 2)
@@ -148,7 +149,7 @@ def _backward(  # type: ignore[no-untyped-def]
             fresh = tl.load(gates + at + 2 * hidden, mask=mask, other=0.0)
             leave = tl.load(gates + at + 3 * hidden, mask=mask, other=0.0)
             new = tanh(tl.load(cell + now * hidden + unit[None, :], mask=mask, other=0.0))
-            old = tl.load(cell + before * hidden + unit[None, :], mask=mask & (t > 0), other=0.0)
+            old = tl.load(cell + before * hidden + unit[None, :], mask=mask & preceded, other=0.0)
             # Loads and stores of these may be by different threads: the barrier after each step is for them, too.
             carried = grad_cell + (row * 2 + direction)[:, None] * hidden + unit[None, :]
             inner = tl.load(carried, mask=followed & known[None, :], other=0.0) + grad * leave * (1 - new * new)
