@@ -3,7 +3,7 @@
     python scripts/robustness.py dev.discbracket.gz MODEL [MODEL …] [--share 2 5 10] [--seeds 3] [--json]
 
 A share (in percent) of the letters of a treebank is replaced, the same ones for every model, and the models' trees are
-scored against the gold trees. So a model that was trained with unknown characters (`--set unk_characters=0.05`, the
+scored against the gold trees. So a model that was trained with unknown characters (`--set unk_characters=0.15`, the
 default of `fast`) is compared with one that was not (`--set unk_characters=0`) in one command. Letters of the other
 script and emoji are those that none of the models knows.
 """

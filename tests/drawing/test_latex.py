@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from discoparse.transform.binarization import binarize
 from hypothesis import given, settings
 from strategies import trees
 
@@ -18,6 +17,7 @@ from discoparse.drawing.latex import document, escape
 from discoparse.drawing.options import Options
 from discoparse.drawing.pages import draw_pages
 from discoparse.errors import DiscoparseError, UsageError
+from discoparse.transform import binarize
 from discoparse.tree import Node, Token, Tree
 from discoparse.treebank import read_trees
 from discoparse.treebank.discbracket import parse_tree

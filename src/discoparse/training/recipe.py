@@ -151,7 +151,7 @@ RECIPES = {
     "fast": Recipe(
         hidden=300,
         chains=True,
-        unk_characters=0.05,
+        unk_characters=0.15,
         dropout_tagger=0.2,
         dropout_scorer=0.0,
         dropout_embedding=0.3,
