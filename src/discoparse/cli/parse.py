@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from discoparse.parser.parser import Parser
 
 _SAMPLE = 50  # sentences of a treebank by which its model is chosen
-_TEXT = "text"  # what --from calls input that is no treebank
+_TEXT = "text"  # what --from calls input that is not a treebank
 
 
 @click.command()

@@ -86,7 +86,7 @@ def run_benchmark(
 
 @contextmanager
 def using_threads(number: int | None) -> Iterator[int]:
-    """Let PyTorch use so many cores meanwhile."""
+    """Set the number of CPU cores that PyTorch may use while this is entered."""
     before = torch.get_num_threads()
     if number is not None:
         torch.set_num_threads(number)
@@ -170,7 +170,7 @@ def measure_latency(parser: Parser, sentences: Sequence[Words], repeats: int) ->
 
 
 def sentences_of(length: int, sentences: Sequence[Words], most: int = 50) -> list[Words]:
-    """Sentences of exactly so many tokens: those there are, or else pieces of the text.
+    """Sentences of exactly this length, or pieces of the text if there are none.
 
     >>> sentences_of(2, [["a"], ["b", "c", "d"], ["e", "f"]])
     [['e', 'f']]
@@ -270,5 +270,5 @@ def _shifted(root: Node, offset: int) -> Node:
 
 
 def repeated(sentences: Sequence[Words], count: int | None) -> list[Words]:
-    """The sentences over and over until there are so many."""
+    """The sentences, repeated until there are `count`."""
     return list(sentences) if count is None else list(itertools.islice(itertools.cycle(sentences), count))

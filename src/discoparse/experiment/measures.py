@@ -141,7 +141,7 @@ def significance(results: dict[tuple[str, str], list[Result]]) -> list[dict[str,
 def pooled(results: Sequence[Result]) -> Result:
     """The predictions of several seeds as one: each sentence with the sum of its counts.
 
-    So a sentence stays the unit of the tests: predictions of one sentence by several seeds are no independent
+    So a sentence stays the unit of the tests: predictions of one sentence by several seeds are not independent
     observations.
     """
     sentences = []

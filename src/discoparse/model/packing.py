@@ -42,7 +42,7 @@ def unpack(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The parameters in single precision.
 
     What `pack` does not write is left out (whole numbers without factors that fit) or stays (factors without whole
-    numbers), so that who knows the names finds something missing or too much.
+    numbers), so the caller can report missing or unexpected tensors.
     """
     parameters = {name: tensor.float() for name, tensor in tensors.items() if tensor.is_floating_point()}
     for name, tensor in tensors.items():

@@ -1,4 +1,4 @@
-"""Where the network runs: a GPU if there is one, or some cores of the processor."""
+"""Where the network runs: a GPU if there is one, or some CPU cores."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def choose_device(name: str = "auto") -> torch.device:
 
 
 def use_threads(count: int) -> None:
-    """Let PyTorch use so many cores in this process."""
+    """Set the number of CPU cores that PyTorch may use in this process."""
     if count < 1:
         raise UsageError(f"{count} threads: at least one is needed")
     torch.set_num_threads(count)

@@ -1,4 +1,4 @@
-"""The structural pass for a few sentences on the processor: sets as integers, tensors only for the scores.
+"""The structural pass for a few sentences on a CPU: sets as integers, tensors only for the scores.
 
 `structure.structural_pass` advances a batch with some thirty tensor operations a step, whose overhead is most of the
 time if the batch is a sentence or two. Here a step is a handful of them, a sentence at a time. Tests prove that both do

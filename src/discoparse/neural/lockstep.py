@@ -34,7 +34,7 @@ class Lockstep:
     """
 
     def __init__(self, lengths: Tensor, width: int | None = None) -> None:
-        """`width` N saves a device the question how long the longest sentence is."""
+        """Pass `width` N to avoid a device sync."""
         device = lengths.device
         batch, width = len(lengths), int(lengths.max()) if width is None else width
         self.length = lengths  # [B]
@@ -177,7 +177,7 @@ class LockstepOracle:
         return word, bits & -bits
 
     def gold_label(self) -> Tensor:
-        """o_odd: the gold label of the focus [B], `NO_LABEL` where it is no gold constituent.
+        """o_odd: the gold label of the focus [B], `NO_LABEL` where it is not a gold constituent.
 
         If the focus is gold it is `next`, since what ends with it and is reachable contains it. It counts as labelled
         from here on.
@@ -280,7 +280,7 @@ def run_with_oracle(
     single: bool = True,
     stay: bool = False,
 ) -> Trace:
-    """The same with an oracle beside it, which leads where there is no policy, and a record of both.
+    """Like `run`, with an oracle that is recorded at every step and, without a policy, chooses the actions.
 
     * `complete`: the oracle's set is the complete one, not the paper's.
     * `single`: what the oracle wants (`Trace.optimal`) is the one preferred action, not the whole set.

@@ -218,12 +218,12 @@ class Scorers(nn.Module):
         return torch.cat([torch.zeros_like(self.pair_input.bias), self.pair_input.bias, self.label_input.bias])
 
     def pair_scores(self, first: Tensor) -> Tensor:
-        """From the first layer's input to its tanh: [..., H] -> [...]."""
+        """Scores from the first layer's pre-activations: [..., H] -> [...]."""
         x = F.dropout(torch.tanh(first), self.dropout.scorer_hidden, self.training)
         return self.pair_output(torch.tanh(self.pair_hidden(x))).squeeze(-1)
 
     def label_hidden_states(self, first: Tensor) -> Tensor:
-        """From the first layer's input to its tanh: [..., H] -> [..., H]."""
+        """Hidden states from the first layer's pre-activations: [..., H] -> [..., H]."""
         x = F.dropout(torch.tanh(first), self.dropout.scorer_hidden, self.training)
         return torch.tanh(self.label_hidden(x))
 

@@ -17,7 +17,7 @@ from discoparse.neural.network import POSITIONS, Scorers, look_up
 
 @dataclass(frozen=True)
 class FoldedScorers:
-    """The scorers with sigmoids instead of tanh, for processors, which compute them much faster.
+    """The scorers with sigmoids instead of tanh, which CPUs compute much faster.
 
     tanh(x) = 2 sigmoid(2x) - 1: the twos and the one are moved into the weights around it. First layers are for the two
     ends of a set and for the two ends of its gap; their rows are item and focus of FF_s [2H], then the labeller [H].
@@ -54,12 +54,12 @@ class FoldedScorers:
         )
 
     def pair_scores(self, first: Tensor) -> Tensor:
-        """From the first layer's input to its sigmoid, which is overwritten: [P, H] -> [P]."""
+        """Scores from the first layer's pre-activations, which are overwritten: [P, H] -> [P]."""
         states = F.linear(first.sigmoid_(), self.pair_hidden, self.pair_hidden_bias).sigmoid_()
         return torch.addmv(self.pair_output_bias, states, self.pair_output)
 
     def label_hidden_states(self, first: Tensor) -> Tensor:
-        """The same as of `Scorers`, from the first layer's input to its sigmoid, which is overwritten."""
+        """As in `Scorers`, from the first layer's pre-activations, which are overwritten."""
         return F.linear(first.sigmoid_(), self.label_hidden, self.label_hidden_bias).sigmoid_().mul_(2).sub_(1)
 
 
@@ -90,7 +90,7 @@ class _FirstLayers:
         """Of sets at rows [S, 4]; `gapped` has the numbers of those with a gap. [S, columns]."""
         ends = 2 * positions[:, :2]
         ends[:, 1] += 1
-        sums = F.embedding_bag(ends, self.table, mode="sum")  # on a processor thrice as fast as indexing
+        sums = F.embedding_bag(ends, self.table, mode="sum")  # on a CPU, three times as fast as indexing
         if len(gapped):
             gap = look_up(self.rows, positions[gapped, 2:]).flatten(1)  # [G, 2D]
             sums.index_add_(0, gapped, F.linear(gap, self.gap) - self.nil_gap)
@@ -100,9 +100,9 @@ class _FirstLayers:
 class ScoringPolicy:
     """Chooses the best-scoring legal action of every configuration, or samples one from the softmax.
 
-    Keeps the first scorer layer of every item in its slot, so that a step costs one addition a pair. Made for
-    processors: it asks which sets have a gap and which actions are legal, for which a GPU would have to wait; there it
-    is for what the kernel cannot take.
+    Keeps the first scorer layer of every item in its slot, so a step costs one addition per pair. It is made for CPUs:
+    asking which sets have a gap and which actions are legal would make a GPU wait. There it only takes what the kernel
+    cannot.
     """
 
     def __init__(self, scorers: FoldedScorers, tokens: Tensor, lengths: Tensor, sample: bool = False) -> None:

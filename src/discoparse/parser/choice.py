@@ -90,7 +90,7 @@ class ModelChoice:
 
     @contextmanager
     def _told(self, name: str) -> Iterator[None]:
-        """A damaged model is no reason not to use the others."""
+        """A damaged model does not keep the others from being used."""
         try:
             yield
         except (DiscoparseError, OSError) as error:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 
-_FIRST = 64  # the first window is so many times smaller than the later ones
+_FIRST = 64  # how many times smaller the first window is than later ones
 
 
 def windows(

@@ -13,7 +13,7 @@ from discoparse.text.convention import Convention
 _LONG_RUN = re.compile(r"\S{201,}")
 _EDGE = re.escape(OPENING) + r"\s/-"
 _QUOTE = re.escape(SINGLE_QUOTES)
-# An apostrophe inside a word (`ist's`) is no edge: what follows it is not a word of one letter.
+# An apostrophe inside a word (`ist's`) is not an edge: what follows it is not a one-letter word.
 _WORD_AND_PERIOD = re.compile(
     rf"(?<![^{_EDGE}])(?<!\w[{_QUOTE}])((?:[^{_EDGE}]|(?<=\w)[{_QUOTE}](?=\w)){{1,30}})\.(?![\w.])"
 )
@@ -65,7 +65,7 @@ def find_boundaries(paragraph: str, convention: Convention) -> tuple[list[int], 
 
 
 def _next(paragraph: str, end: int) -> str:
-    """The character that starts the next word, quotes and brackets passed over; empty at the end."""
+    """The character that starts the next word, quotes and brackets skipped; empty at the end."""
     match = _NEXT.match(paragraph, end)
     return match.group(1) if match else ""
 

@@ -153,7 +153,7 @@ def _derive(  # type: ignore[no-untyped-def]
             if stay:
                 legal = optimal
 
-        # The policy: FF_s of all legal actions, so many at once.
+        # The policy: FF_s of all legal actions, _CHUNK at a time.
         nil = batch * width
         row_0 = b * width + left
         row_1 = b * width + upcoming - 1
