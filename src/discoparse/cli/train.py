@@ -54,9 +54,16 @@ def _spread(args: list[str]) -> list[str]:
 @click.option("--train", "train_files", multiple=True, metavar="FILE [FILE …]", help="Treebanks to train on.")
 @click.option("--dev", "dev_files", multiple=True, metavar="FILE [FILE …]", help="Treebanks to choose the best by.")
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="Directory for model, state, log and curves.")
-@click.option("--recipe", "recipe_name", type=click.Choice(list(RECIPES)), default="fast", show_default=True)
+@click.option(
+    "--recipe", "recipe_name", type=click.Choice(list(RECIPES)), help="[default: fast; with --encoder pretrained]"
+)
 @click.option("--oracle", type=click.Choice(ORACLES), help="The oracle to learn from [the recipe's].")
 @settings_option
+@click.option(
+    "--encoder",
+    metavar="NAME|DIR",
+    help="A pretrained transformer to start with: a directory, or a name on the Hugging Face hub.",
+)
 @click.option("--show-recipe", is_flag=True, help="Print the recipe with all changes, and stop.")
 @click.option("--epochs", type=click.IntRange(min=1), help="Train for exactly N epochs [the recipe's].", metavar="N")
 @click.option(
@@ -84,9 +91,10 @@ def command(
     train_files: tuple[str, ...],
     dev_files: tuple[str, ...],
     output: Path | None,
-    recipe_name: str,
+    recipe_name: str | None,
     oracle: str | None,
     settings: tuple[str, ...],
+    encoder: str | None,
     show_recipe: bool,
     epochs: int | None,
     minutes: float | None,
@@ -109,6 +117,7 @@ def command(
     continues it.
     """
     started = time.monotonic()
+    recipe_name = recipe_name or ("fast" if encoder is None else "pretrained")
     recipe = _recipe(recipe_name, oracle, epochs, settings)
     if show_recipe:
         click.echo(recipe.describe())
@@ -141,6 +150,7 @@ def command(
         trees_by_name(read_treebanks(dev_files, reading.trees)),
         output,
         recipe,
+        encoder=encoder,
         device=chosen,
         seed=seed,
         minutes=minutes,

@@ -39,7 +39,8 @@ def read_sealed(path: Path, names: Sequence[str], what: str) -> dict[str, bytes]
 class Sealed:
     """A sealed directory, opened: all of its files are there; the checksum of each is verified when it is read."""
 
-    def __init__(self, path: Path, names: Sequence[str], what: str) -> None:
+    def __init__(self, path: Path, names: Sequence[str], what: str, also: str = "") -> None:
+        """`names` must be there; others that are sealed with them must match the pattern `also`."""
         self.path = existing_directory(path)
         self.what = what
         if not self.path.is_dir():
@@ -49,8 +50,20 @@ class Sealed:
         stated = self._content(CHECKSUMS, _LONGEST_CHECKSUMS).decode("utf-8", "replace")
         lines = _LINE.findall(stated)
         self._digests = {name: digest for digest, name in lines}
-        if stated != "".join(f"{digest}  {name}\n" for digest, name in lines) or [*self._digests] != sorted(names):
+        others = self._digests.keys() - set(names)
+        if (
+            stated != "".join(f"{digest}  {name}\n" for digest, name in lines)
+            or [*self._digests] != sorted({*names, *others})
+            or not all(re.fullmatch(also, name) for name in others)
+        ):
             raise self._damaged(CHECKSUMS)
+        for name in others:
+            self.size(name)
+
+    @property
+    def names(self) -> list[str]:
+        """Of all files that are sealed."""
+        return [*self._digests]
 
     def size(self, name: str) -> int:
         """The bytes of a file, which must be a regular one: opening a FIFO would wait for its writer forever."""

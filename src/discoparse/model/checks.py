@@ -12,8 +12,11 @@ from typing import Any
 
 from torch import Tensor
 
-from discoparse.model.contents import Check, anything, number, record, strings
+from discoparse.model import contents
+from discoparse.model.contents import Check, anything, list_of, number, record, strings
 from discoparse.neural.network import NetworkConfig
+from discoparse.neural.pieces import POOLING, PieceVocabulary
+from discoparse.neural.pretrained import PretrainedConfig
 from discoparse.neural.shapes import parameter_shapes
 from discoparse.neural.vocabulary import Vocabulary
 
@@ -52,7 +55,31 @@ def _flag(value: Any, where: str) -> None:
         raise ValueError(f"{where} must be true or false")
 
 
-_KINDS: dict[str, Check] = {"int": _size, "bool": _flag}
+def _pretrained(value: Any, where: str) -> None:
+    """The configuration of a pretrained encoder: nothing in it is larger than a network can be."""
+    if value is None:
+        return
+    whole = {"size": _size, "mix": _flag, "bidirectional": _flag, "pooling": _pooling}
+    record({"transformer": _transformer, "pieces": _piece_ids, **whole}, {}, rest=_unknown)(value, where)
+
+
+def _transformer(value: Any, where: str) -> None:
+    layers = dict.fromkeys(("num_hidden_layers", "n_layer", "num_layers"), _layers)
+    record({"model_type": contents.name}, layers)(value, where)
+    for key, part in value.items():
+        if isinstance(part, int) and abs(part) > _LARGEST_SIZE:
+            raise ValueError(f"{where}.{key} must be a whole number up to {_LARGEST_SIZE:,}")
+
+
+def _pooling(value: Any, where: str) -> None:
+    if value not in POOLING:
+        raise ValueError(f"{where} must be one of {', '.join(POOLING)}")
+
+
+_piece_ids = record(
+    {"prefix": list_of(_size), "suffix": list_of(_size), "padding": _size, "unknown": _size, "window": _size}, {}
+)
+_KINDS: dict[str, Check] = {"int": _size, "bool": _flag, "PretrainedConfig | None": _pretrained}
 
 
 def _unknown(value: Any, where: str) -> None:
@@ -98,6 +125,15 @@ def check_sizes(config: NetworkConfig, vocabulary: Vocabulary) -> None:
             )
 
 
+def check_pieces(pieces: PieceVocabulary, config: PretrainedConfig) -> None:
+    """The encoder has an embedding for every piece, and windows have room for at least one."""
+    known = config.transformer.get("vocab_size")
+    if isinstance(known, int) and pieces.largest_id() >= known:
+        raise ValueError(f"the tokenizer has pieces up to {pieces.largest_id()}, the encoder {known} embeddings")
+    if pieces.window <= len(pieces.prefix) + len(pieces.suffix):
+        raise ValueError(f"a window of {pieces.window} pieces has no room for a word")
+
+
 Shapes = Mapping[str, tuple[int, ...]]
 
 
@@ -105,7 +141,7 @@ def expected_shapes(config: NetworkConfig) -> Shapes:
     """The shapes of a network's parameters by name."""
     try:
         return parameter_shapes(config)
-    except (ArithmeticError, RuntimeError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, ImportError, KeyError, RuntimeError, TypeError, ValueError) as error:
         raise ValueError(f"a network of these sizes cannot be made ({error})") from None
 
 

@@ -28,7 +28,8 @@ from discoparse.model.contents import (
 
 FORMAT = "discoparse model"
 FORMAT_VERSION = 2  # raised when an older program could not read a newer model
-_READABLE = (1, 2)  # version 1 had all parameters in half precision
+ENCODER_VERSION = 3  # of models with a pretrained encoder
+_READABLE = (1, 2, 3)  # version 1 had all parameters in half precision
 CARD, CONFIG, METRICS, PARAMETERS, VOCABULARY = FILES = (
     "README.md",
     "config.json",
@@ -36,9 +37,12 @@ CARD, CONFIG, METRICS, PARAMETERS, VOCABULARY = FILES = (
     "model.safetensors",
     "vocabulary.json",
 )
+# A model with a pretrained encoder has these, too.
+TOKENIZER, ENCODER = "tokenizer.json", "encoder-{}.safetensors"
+_ENCODER_FILES = r"tokenizer\.json|encoder-[1-9][0-9]?\.safetensors"
 MODEL = "model"  # where the output directory of a training keeps its model
 # Bytes: far more than a model needs, and read and parsed in a moment.
-_MOST = {CARD: 2_000_000, CONFIG: 2_000_000, METRICS: 2_000_000, VOCABULARY: 100_000_000}
+_MOST = {CARD: 2_000_000, CONFIG: 2_000_000, METRICS: 2_000_000, VOCABULARY: 100_000_000, TOKENIZER: 100_000_000}
 
 # What is shown as a number or computed with must be one; later versions may say more beside it.
 _SCORES = ("f1", "precision", "recall", "disc_f1", "disc_precision", "disc_recall", "pos", "exact_match", "sentences")
@@ -118,7 +122,7 @@ class ModelFiles:
 
     def __init__(self, path: str | Path) -> None:
         self.directory = model_directory(path)
-        self._sealed = Sealed(self.directory, FILES, "model")
+        self._sealed = Sealed(self.directory, FILES, "model", also=_ENCODER_FILES)
         self.config = self._json(CONFIG)
         self._check_format()
 
@@ -167,6 +171,16 @@ class ModelFiles:
     def vocabulary(self) -> Any:
         """The names that the model knows, as JSON whose contents are yet to be checked."""
         return self._json(VOCABULARY)
+
+    @property
+    def names(self) -> list[str]:
+        """Of all files."""
+        return self._sealed.names
+
+    @property
+    def encoder_files(self) -> list[str]:
+        """Those with the parameters of a pretrained encoder."""
+        return [file for file in self.names if file not in (*FILES, TOKENIZER)]
 
     def read(self, file: str, most: int | None = None) -> bytes:
         """The content of a file, verified; one of more than `most` bytes is refused unread."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,18 +27,24 @@ from discoparse.model.contents import presentable
 from discoparse.model.info import (
     CARD,
     CONFIG,
-    FILES,
+    ENCODER,
+    ENCODER_VERSION,
     FORMAT,
     FORMAT_VERSION,
     METRICS,
     PARAMETERS,
+    TOKENIZER,
     VOCABULARY,
     ModelFiles,
     ModelInfo,
 )
 from discoparse.model.packing import pack, unpack
 from discoparse.neural.network import Network, NetworkConfig
+from discoparse.neural.pieces import PieceVocabulary
+from discoparse.neural.pretrained import PRETRAINED
 from discoparse.neural.vocabulary import Vocabulary
+
+_LARGEST_FILE = 45_000_000  # bytes of one file with an encoder's parameters
 
 
 def save_model(
@@ -60,13 +66,31 @@ def save_model(
         checks.vocabulary(names, "")
     except ValueError as error:
         raise DiscoparseError(f"{path}: a model with this vocabulary could not be loaded ({error})") from None
-    stored = pack(parameters) if rounded else parameters
+    stored = {name: tensor.contiguous() for name, tensor in (pack(parameters) if rounded else parameters).items()}
     files = {
-        **info_files(info, dataclasses.asdict(config), FORMAT_VERSION),
+        **info_files(info, dataclasses.asdict(config), ENCODER_VERSION if config.pretrained else FORMAT_VERSION),
         VOCABULARY: encode_json(names, indent=0),
-        PARAMETERS: save({name: tensor.contiguous() for name, tensor in stored.items()}),
+        PARAMETERS: save({name: tensor for name, tensor in stored.items() if not name.startswith(PRETRAINED)}),
     }
+    if vocabulary.pieces is not None:
+        files[TOKENIZER] = vocabulary.pieces.tokenizer.encode()
+        encoder = {name: tensor for name, tensor in stored.items() if name.startswith(PRETRAINED)}
+        for number, part in enumerate(_parts(encoder), 1):
+            files[ENCODER.format(number)] = save(part)
     write_sealed(Path(path), files)
+
+
+def _parts(parameters: Mapping[str, Tensor]) -> Iterator[dict[str, Tensor]]:
+    """Parameters in files that version control and package registries take."""
+    part: dict[str, Tensor] = {}
+    size = 0
+    for name, tensor in parameters.items():
+        if part and size + tensor.nbytes > _LARGEST_FILE:
+            yield part
+            part, size = {}, 0
+        part[name] = tensor
+        size += tensor.nbytes
+    yield part
 
 
 def replace_info(path: str | Path, info: ModelInfo) -> None:
@@ -75,7 +99,7 @@ def replace_info(path: str | Path, info: ModelInfo) -> None:
     with model.checking(CONFIG):
         checks.network_config(model.config.get("network"), "network")
     about = info_files(info, model.config["network"], model.config["format_version"])
-    write_sealed(model.directory, {**{file: model.read(file) for file in FILES}, **about})
+    write_sealed(model.directory, {**{file: model.read(file) for file in model.names}, **about})
 
 
 def info_files(info: ModelInfo, network: Mapping[str, Any], version: int) -> dict[str, bytes]:
@@ -112,17 +136,34 @@ def load_model(path: str | Path) -> Model:
         config = NetworkConfig(**files.config["network"])
         checks.check_sizes(config, vocabulary)
         expected = checks.expected_shapes(config)
-    content = files.read(PARAMETERS, checks.most_bytes(expected))
+    vocabulary = dataclasses.replace(vocabulary, pieces=_pieces(files, config))
+    stored: dict[str, Tensor] = {}
+    for file in (PARAMETERS, *files.encoder_files):
+        content = files.read(file, checks.most_bytes(expected))
+        with files.checking(file):
+            try:
+                stored |= load(content)
+            except SafetensorError as error:
+                raise ValueError(f"it cannot be read ({error})") from None
     with files.checking(PARAMETERS):
-        try:
-            parameters = unpack(load(content))
-        except SafetensorError as error:
-            raise ValueError(f"it cannot be read ({error})") from None
+        parameters = unpack(stored)
         checks.check_parameters(expected, parameters)
     with torch.random.fork_rng(devices=[]):  # the random initial values are overwritten: leave no trace of them
         network = Network(config)
     network.load_state_dict(parameters)
     return Model(network, vocabulary, info)
+
+
+def _pieces(files: ModelFiles, config: NetworkConfig) -> PieceVocabulary | None:
+    """The tokenizer of a pretrained encoder, if the model has one."""
+    if config.pretrained is None:
+        return None
+    if TOKENIZER not in files.names:
+        raise DiscoparseError(f"{files.directory}: no usable model, {TOKENIZER} is missing; copy or make it again")
+    with files.checking(TOKENIZER):
+        pieces = PieceVocabulary.from_json(config.pretrained.pieces, files.read(TOKENIZER).decode())
+        checks.check_pieces(pieces, config.pretrained)
+    return pieces
 
 
 def program_versions() -> dict[str, str]:

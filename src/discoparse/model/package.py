@@ -23,7 +23,7 @@ from packaging.version import InvalidVersion, Version
 
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.files.sealed import CHECKSUMS, write_sealed
-from discoparse.model.info import CARD, FILES, ModelFiles, ModelInfo
+from discoparse.model.info import CARD, ModelFiles, ModelInfo
 from discoparse.model.licences import check_expression, identifiers, needs_text, spdx_expression
 from discoparse.model.model import info_files, load_model
 from discoparse.model.names import GROUP, check_name, distribution, module
@@ -89,7 +89,7 @@ def package_model(
     info = load_model(model).info  # which checks all of it
     expression = _licence(info, licence)
     files = ModelFiles(model)
-    contents = {file: files.read(file) for file in FILES}
+    contents = {file: files.read(file) for file in files.names}
     named = dataclasses.replace(info, name=name, licence=info.licence or expression)
     if named != info:
         contents |= info_files(named, files.config["network"], files.config["format_version"])
@@ -99,7 +99,7 @@ def package_model(
         inner = unfinished / "src" / module(name)
         write_sealed(inner, contents)
         _write(inner / "__init__.py", f'"""The model {name} of discoparse: files, no code."""\n')
-        _write(unfinished / "pyproject.toml", _pyproject(package, named, bool(texts)))
+        _write(unfinished / "pyproject.toml", _pyproject(package, named, [*contents, CHECKSUMS], bool(texts)))
         _write(unfinished / "NOTICE", _notice(package, named, texts))
         for file, text in texts.items():
             _write(unfinished / _TEXTS / file, text)
@@ -151,7 +151,7 @@ def _without_text(expression: str, texts: Iterable[str]) -> list[str]:
     return [licence for licence in identifiers(expression) if needs_text(licence) and licence not in there]
 
 
-def _pyproject(package: Package, info: ModelInfo, texts: bool) -> str:
+def _pyproject(package: Package, info: ModelInfo, files: Sequence[str], texts: bool) -> str:
     language = f" for {info.language}" if info.language else ""
     fields: dict[str, object] = {
         "distribution": distribution(package.name),
@@ -161,7 +161,7 @@ def _pyproject(package: Package, info: ModelInfo, texts: bool) -> str:
         "licence": package.licence,
         "licence_files": ["NOTICE", *[f"{_TEXTS}/*"] * texts],
         "group": GROUP,
-        "files": sorted([*FILES, CHECKSUMS]),
+        "files": sorted(files),
     }
     # Strings and lists of JSON are TOML, too, but for one control character that no name of ours has.
     written = {key: json.dumps(value, ensure_ascii=False) for key, value in fields.items()}

@@ -19,6 +19,8 @@ from discoparse.neural.few import FEW, FewScorers, few_pass
 from discoparse.neural.forms import FormCache
 from discoparse.neural.labelling import Chains, label_codes
 from discoparse.neural.network import Network
+from discoparse.neural.pieces import piece_batch
+from discoparse.neural.pretrained import Pieces
 from discoparse.neural.replay import replay, yields
 from discoparse.neural.scoring import FoldedScorers
 from discoparse.neural.structure import structural_pass
@@ -107,6 +109,9 @@ class Decoder:
     def batches(self, sentences: Sequence[Words]) -> list[np.ndarray]:
         """Indexes of sentences of like length, shortest first, in batches; empty sentences are left out."""
         lengths = np.array([len(sentence) for sentence in sentences])
+        if self.vocabulary.pieces is not None:  # most of the time goes into these
+            pieces = self.vocabulary.pieces
+            lengths = np.array([sum(len(pieces.pieces(word)) for word in sentence) for sentence in sentences])
         order = np.argsort(lengths, kind="stable")
         return by_budget(order[np.searchsorted(lengths[order], 1) :], lengths, BATCH_TOKENS[self.device.type])
 
@@ -118,8 +123,17 @@ class Decoder:
             target[: len(row)] = row
         index = torch.from_numpy(padded).to(self.device)
         lengths = torch.tensor([len(row) for row in rows], device=self.device)
-        first, last = self.network.encoder.token_vectors(words[index], vectors[index], lengths)
+        pieces = self._pieces(sentences, padded.shape[1])
+        first, last = self.network.encoder.token_vectors(words[index], vectors[index], lengths, pieces)
         return first, last, lengths
+
+    def _pieces(self, sentences: Sequence[Words], width: int) -> Pieces | None:
+        """What a pretrained encoder reads of sentences of at most `width` words."""
+        known, pretrained = self.vocabulary.pieces, self.network.config.pretrained
+        if known is None or pretrained is None:
+            return None
+        batch = piece_batch([known.sentence(words) for words in sentences], width, known, pretrained.pooling)
+        return Pieces.of(batch, self.device)
 
     def _decode_batch(self, sentences: Sequence[Words], probabilities: bool) -> Pending:
         first, last, lengths = self.encode(sentences)

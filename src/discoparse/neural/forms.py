@@ -36,7 +36,7 @@ class FormCache:
         self._clear()
 
     def _clear(self) -> None:
-        size = 2 * self.network.config.character_hidden
+        size = self.network.config.form_size
         self.rows: dict[str, int] = {}
         self.characters = 0
         self.tables = (  # vectors [capacity, size] and word ids [capacity]

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from discoparse.neural import kernels
+from discoparse.neural.pretrained import Pieces, Pretrained, PretrainedConfig
 
 POSITIONS = 4  # a set is represented by min(s), max(s) and the first and last token of its gap (Section 3.2)
 
@@ -32,6 +33,21 @@ class NetworkConfig:
     layers: int = 2
     scorer_hidden: int = 200
     chains: bool = False  # label a unary chain node by node instead of as one label
+    pretrained: PretrainedConfig | None = None  # a transformer whose vectors stand beside c(x) and w(x)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.pretrained, dict):  # from JSON
+            object.__setattr__(self, "pretrained", PretrainedConfig(**self.pretrained))
+
+    @property
+    def form_size(self) -> int:
+        """The size of c(x); 0 without characters."""
+        return 2 * self.character_hidden if self.character_size else 0
+
+    @property
+    def input_size(self) -> int:
+        """The size of a token's vector before the bi-LSTM layers."""
+        return self.form_size + self.word_size + (self.pretrained.size if self.pretrained is not None else 0)
 
 
 @dataclass(frozen=True)
@@ -43,6 +59,7 @@ class Dropout:
     embedding: float = 0.0  # the character vector or the embedding of a token, each as a whole
     hidden: float = 0.0  # output of each bi-LSTM layer, one mask a sentence
     scorer_hidden: float = 0.0  # first hidden layer of the action scorers
+    pretrained: float = 0.0  # output of a pretrained encoder
 
 
 @dataclass
@@ -54,6 +71,7 @@ class Inputs:
     characters: Tensor  # [U, L]
     form_lengths: Tensor  # [U]
     lengths: Tensor  # [B]
+    pieces: Pieces | None = None  # for a pretrained encoder
 
 
 class BiLSTM(nn.Module):
@@ -115,24 +133,48 @@ def look_up(table: Tensor, index: Tensor) -> Tensor:
 
 
 class Encoder(nn.Module):
-    """Section 3.1: a character bi-LSTM and word embeddings, then bi-LSTM layers over the sentence."""
+    """Section 3.1: a character bi-LSTM and word embeddings, then bi-LSTM layers over the sentence.
+
+    A pretrained transformer's vector of each token may stand beside these two, or instead of them: a size of 0 leaves
+    characters or words out. Without bi-LSTM layers a linear layer brings the vectors to their size.
+    """
 
     def __init__(self, config: NetworkConfig, dropout: Dropout) -> None:
         super().__init__()
-        self.character_embedding = nn.Embedding(config.characters, config.character_size)
-        self.character_lstm = BiLSTM(config.character_size, config.character_hidden)
-        self.word_embedding = nn.Embedding(config.words, config.word_size)
-        sizes = [2 * config.character_hidden + config.word_size] + [2 * config.hidden] * (config.layers - 1)
-        self.layers = nn.ModuleList(BiLSTM(size, config.hidden) for size in sizes)
+        self.config = config
         self.dropout = dropout
+        if config.character_size:
+            self.character_embedding = nn.Embedding(config.characters, config.character_size)
+            self.character_lstm = BiLSTM(config.character_size, config.character_hidden)
+        if config.word_size:
+            self.word_embedding = nn.Embedding(config.words, config.word_size)
+        self.pretrained = Pretrained(config.pretrained) if config.pretrained is not None else None
+        sizes = [config.input_size] + [2 * config.hidden] * (config.layers - 1)
+        self.layers = nn.ModuleList(BiLSTM(size, config.hidden) for size in sizes[: config.layers])
+        self.projection = nn.Linear(config.input_size, 2 * config.hidden) if not config.layers else None
 
     def form_vectors(self, characters: Tensor, lengths: Tensor) -> Tensor:
-        """c(x) of distinct word forms: [U, L] -> [U, 2 x character hidden]."""
+        """c(x) of distinct word forms: [U, L] -> [U, form size]."""
+        if not self.config.character_size:
+            return torch.empty(len(characters), 0, device=characters.device)
         return self.character_lstm.ends(look_up(self.character_embedding.weight, characters), lengths)
 
-    def token_vectors(self, words: Tensor, form_vectors: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def token_vectors(
+        self, words: Tensor, form_vectors: Tensor, lengths: Tensor, pieces: Pieces | None = None
+    ) -> tuple[Tensor, Tensor]:
         """h(1) for the tagger and h of the last layer for the parser, from [B, N] and [B, N, form size]."""
-        x = torch.cat(self._drop(form_vectors, look_up(self.word_embedding.weight, words)), -1)
+        own = [form_vectors] if self.config.character_size else []
+        if self.config.word_size:
+            own.append(look_up(self.word_embedding.weight, words))
+        vectors = [*self._drop(*own)]
+        if self.pretrained is not None:
+            assert pieces is not None
+            vector = self.pretrained(pieces, *words.shape)
+            vectors.append(F.dropout(vector, self.dropout.pretrained, self.training))
+        x = torch.cat(vectors, -1)
+        if self.projection is not None:
+            x = self.projection(x)
+            return x, x
         first = None
         for layer in self.layers:
             x = layer(x, lengths)
@@ -147,7 +189,7 @@ class Encoder(nn.Module):
 
         What is left is scaled up to the usual size: [B, N, size] for each of the vectors.
         """
-        if not self.training or not self.dropout.embedding:
+        if not self.training or not self.dropout.embedding or not vectors:
             return vectors
         kept = torch.rand(len(vectors), *vectors[0].shape[:2], 1, device=vectors[0].device) >= self.dropout.embedding
         scaled = kept * (len(vectors) / kept.sum(0).clamp(min=1))
@@ -155,7 +197,7 @@ class Encoder(nn.Module):
 
     def forward(self, inputs: Inputs) -> tuple[Tensor, Tensor]:
         vectors = self.form_vectors(inputs.characters, inputs.form_lengths)
-        return self.token_vectors(inputs.words, look_up(vectors, inputs.forms), inputs.lengths)
+        return self.token_vectors(inputs.words, look_up(vectors, inputs.forms), inputs.lengths, inputs.pieces)
 
 
 class Scorers(nn.Module):
@@ -244,6 +286,8 @@ class Network(nn.Module):
     def initialise(self) -> None:
         """Appendix B: U(-0.1, 0.1) for embeddings (and the vector of nil), Xavier for matrices; biases start at 0."""
         for name, parameter in self.named_parameters():
+            if ".pretrained." in name:  # has parameters of its own
+                continue
             if name.endswith("above_given.weight"):
                 nn.init.zeros_(parameter)
             elif "embedding" in name or name.endswith("nil"):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from discoparse.neural.pieces import PieceVocabulary
 from discoparse.transform.spelling import plain_word
 from discoparse.transform.unary import Chain, chains_of
 from discoparse.tree import Tree
@@ -24,6 +25,7 @@ class Vocabulary:
     tags: list[str]
     labels: list[Chain]  # what the labeller chooses from; single labels where it spells chains node by node
     rare: int  # words from this id on are the least frequent word types, which UNK stands in for while training
+    pieces: PieceVocabulary | None = None  # of a pretrained encoder
     _word_ids: dict[str, int] = field(init=False, repr=False, compare=False)
     _character_ids: dict[str, int] = field(init=False, repr=False, compare=False)
 

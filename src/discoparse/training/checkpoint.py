@@ -121,7 +121,8 @@ def check_identity(output: Path, then: dict[str, Any], now: dict[str, Any]) -> N
     ]
     if then["seed"] != now["seed"]:
         different.append(f"the seed was {then['seed']} and is {now['seed']}")
-    different += [f"the {name} has changed" for name in now if name.endswith("treebank") and then[name] != now[name]]
+    files = [name for name in {**then, **now} if name.endswith("treebank") or name == "encoder"]
+    different += [f"the {name} has changed" for name in files if then.get(name) != now.get(name)]
     if different:
         raise UsageError(
             f"{output} holds another training: {'; '.join(different)}. Resume with the same settings, or choose "

@@ -14,6 +14,8 @@ from torch import Tensor
 from discoparse.neural.batching import form_tensors
 from discoparse.neural.lockstep import BITS, GoldBatch, gold_arrays
 from discoparse.neural.network import Inputs
+from discoparse.neural.pieces import PieceSentence, piece_batch
+from discoparse.neural.pretrained import Pieces
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.transform.unary import Chain, chains_of
 from discoparse.tree import Tree
@@ -90,7 +92,15 @@ class ChainTable:
 class Corpus:
     """Sentences with gold trees, ready for training."""
 
-    def __init__(self, trees: Iterable[Tree], vocabulary: Vocabulary, chains: ChainTable, device: torch.device) -> None:
+    def __init__(
+        self,
+        trees: Iterable[Tree],
+        vocabulary: Vocabulary,
+        chains: ChainTable,
+        device: torch.device,
+        pooling: str = "first",
+    ) -> None:
+        self.pooling = pooling
         forms: dict[str, int] = {}
         form_rows, tags, member, before, gold = [], [], [], [], []
         tag_ids = {tag: k for k, tag in enumerate(vocabulary.tags)}
@@ -114,6 +124,14 @@ class Corpus:
         self.characters, self.form_lengths = form_tensors(list(forms), vocabulary, device)
         self.host_form_lengths = self.form_lengths.cpu().numpy()
         self.word_of_form = torch.tensor([vocabulary.word_id(form) for form in forms], device=device)
+        self.pieces: list[PieceSentence] | None = None  # for a pretrained encoder
+        self.sizes = self.lengths  # by which batches are made
+        if vocabulary.pieces is not None:
+            known = vocabulary.pieces
+            names = list(forms)
+            self.pieces = [known.sentence([names[k] for k in row]) for row in form_rows]
+            self.sizes = np.array([len(sentence.ids) for sentence in self.pieces])
+        self.vocabulary = vocabulary
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -133,7 +151,15 @@ class Corpus:
             self.characters[rows, :longest].long(),
             self.form_lengths[rows],
             self.device_lengths[index],
+            self._pieces(chosen, width),
         )
+
+    def _pieces(self, chosen: np.ndarray, width: int) -> Pieces | None:
+        """What a pretrained encoder reads of the sentences `chosen`."""
+        if self.pieces is None or self.vocabulary.pieces is None:
+            return None
+        batch = piece_batch([self.pieces[k] for k in chosen], width, self.vocabulary.pieces, self.pooling)
+        return Pieces.of(batch, self.device)
 
     def gold_batch(self, chosen: np.ndarray, index: Tensor, width: int) -> GoldBatch:
         """The gold constituents of the sentences `chosen`, padded to `width` tokens, for the oracle."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -14,6 +15,7 @@ from torch.nn import functional as F
 
 from discoparse.neural.batching import by_budget
 from discoparse.neural.network import Dropout, Network, NetworkConfig
+from discoparse.neural.pretrained import PretrainedConfig
 from discoparse.neural.structure import explore
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.training.corpus import ChainTable, Corpus
@@ -29,6 +31,7 @@ from discoparse.training.objective import (
 )
 from discoparse.training.optimisation import Optimisation
 from discoparse.training.recipe import Recipe
+from discoparse.training.starting_encoder import StartingEncoder
 from discoparse.training.unknown import replace_characters, replace_rare_words
 from discoparse.tree import Tree
 
@@ -48,7 +51,7 @@ def matmul_precision(name: str) -> Iterator[None]:
         torch.set_float32_matmul_precision(before)
 
 
-def make_network(recipe: Recipe, vocabulary: Vocabulary) -> Network:
+def make_network(recipe: Recipe, vocabulary: Vocabulary, pretrained: PretrainedConfig | None = None) -> Network:
     """A fresh network of the recipe's sizes."""
     config = NetworkConfig(
         words=len(vocabulary.words) + 1,
@@ -62,6 +65,7 @@ def make_network(recipe: Recipe, vocabulary: Vocabulary) -> Network:
         layers=recipe.layers,
         scorer_hidden=recipe.scorer_hidden,
         chains=recipe.chains,
+        pretrained=pretrained,
     )
     dropout = Dropout(
         tagger=recipe.dropout_tagger,
@@ -69,6 +73,7 @@ def make_network(recipe: Recipe, vocabulary: Vocabulary) -> Network:
         embedding=recipe.dropout_embedding,
         hidden=recipe.dropout_hidden,
         scorer_hidden=recipe.dropout_scorer_hidden,
+        pretrained=recipe.dropout_pretrained,
     )
     return Network(config, dropout)
 
@@ -76,18 +81,30 @@ def make_network(recipe: Recipe, vocabulary: Vocabulary) -> Network:
 class Trainer:
     """A network in training on one corpus."""
 
-    def __init__(self, recipe: Recipe, trees: Sequence[Tree], device: torch.device, seed: int) -> None:
+    def __init__(
+        self,
+        recipe: Recipe,
+        trees: Sequence[Tree],
+        device: torch.device,
+        seed: int,
+        encoder: StartingEncoder | None = None,
+    ) -> None:
         torch.manual_seed(seed)
         self.recipe = recipe
         self.seed = seed
         self.device = device
         self.vocabulary = Vocabulary.from_trees(trees, recipe.chains, recipe.min_frequency, recipe.unk_share)
+        if encoder is not None:
+            self.vocabulary = dataclasses.replace(self.vocabulary, pieces=encoder.pieces)
         chains = ChainTable(self.vocabulary, recipe.chains)
-        self.corpus = Corpus(trees, self.vocabulary, chains, device)
+        self.corpus = Corpus(trees, self.vocabulary, chains, device, recipe.encoder_pooling)
         self.chains = chains.spelled(device)
         self.explored: dict[int, Rows] = {}  # sentences that have sampled derivations in this epoch
-        self.network = make_network(recipe, self.vocabulary).to(device).train()
-        tokens = int(self.corpus.lengths.sum())
+        self.network = make_network(recipe, self.vocabulary, None if encoder is None else encoder.config)
+        if encoder is not None:
+            encoder.prepare(self.network, recipe, device)
+        self.network = self.network.to(device).train()
+        tokens = int(self.corpus.sizes.sum())
         self.batch_tokens = max(recipe.batch_tokens, min(recipe.most_batch_tokens, tokens // _BATCHES))
         self.batches = self._batches(0)
         counts = [len(self.batches), *(len(self._batches(epoch)) for epoch in range(1, _COUNTED))]
@@ -102,7 +119,7 @@ class Trainer:
     def _batches(self, epoch: int) -> list[np.ndarray]:
         """The sentences of each batch of an epoch: similar lengths together, in random order."""
         random = np.random.default_rng([self.seed, epoch])
-        lengths = self.corpus.lengths
+        lengths = self.corpus.sizes
         blurred = lengths * random.uniform(0.9, 1.1, len(lengths)) + random.uniform(0, 1, len(lengths))
         batches = by_budget(np.argsort(blurred), lengths, self.batch_tokens)
         random.shuffle(batches)

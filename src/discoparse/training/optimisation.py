@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import get_ema_multi_avg_fn, get_swa_multi_avg_fn
 
+from discoparse.neural.network import Network
 from discoparse.training.recipe import Recipe
+from discoparse.training.starting_encoder import rate_of
 
 
 def learning_rate(recipe: Recipe, step: int, total_steps: int, time_used: float = 0.0) -> float:
@@ -33,29 +37,40 @@ def noise_deviation(recipe: Recipe, step: int) -> float:
     return math.sqrt(recipe.gradient_noise / (1 + step) ** 0.55)
 
 
+def _groups(network: Network, trained: Sequence[tuple[str, Tensor]], recipe: Recipe) -> list[dict[str, Any]]:
+    """Parameters by weight decay, and by the `share` of the learning rate that a pretrained encoder's layers have.
+
+    Matrices decay; embeddings, biases and the nil vector do not.
+    """
+    groups: dict[tuple[bool, float], list[Tensor]] = {(True, 1.0): [], (False, 1.0): []}
+    for name, parameter in trained:
+        decays = parameter.dim() > 1 and "embedding" not in name
+        groups.setdefault((decays, rate_of(name, network, recipe)), []).append(parameter)
+    return [
+        {"params": parameters, "weight_decay": recipe.weight_decay if decays else 0.0, "share": share}
+        for (decays, share), parameters in groups.items()
+    ]
+
+
 class Optimisation:
     """Updates a network and keeps the average of its parameters."""
 
-    def __init__(self, network: nn.Module, recipe: Recipe, total_steps: int) -> None:
+    def __init__(self, network: Network, recipe: Recipe, total_steps: int) -> None:
         self.recipe = recipe
         self.total_steps = total_steps
         self.time_used = 0.0  # share of the time that training may take, where it is limited
         self.step = 0
-        self.names = [name for name, _ in network.named_parameters()]
-        self.parameters = [parameter for _, parameter in network.named_parameters()]
+        trained = [(name, parameter) for name, parameter in network.named_parameters() if parameter.requires_grad]
+        self.names = [name for name, _ in trained]
+        self.parameters = [parameter for _, parameter in trained]
+        self.frozen = {name: p.detach() for name, p in network.named_parameters() if not p.requires_grad}
         # The mean of all steps is kept in double precision: what the millionth adds to it would be lost in single.
         self.precision = torch.float64 if recipe.optimizer == "asgd" else torch.float32
         self.average = [parameter.detach().to(self.precision, copy=True) for parameter in self.parameters]
         self.adam: torch.optim.AdamW | None = None
         if recipe.optimizer == "adamw":
-            # Decay matrices only: embeddings, biases and the nil vector are left alone.
-            decayed = [p for n, p in network.named_parameters() if p.dim() > 1 and "embedding" not in n]
-            others = [p for n, p in network.named_parameters() if p.dim() <= 1 or "embedding" in n]
             self.adam = torch.optim.AdamW(
-                [
-                    {"params": decayed, "weight_decay": recipe.weight_decay},
-                    {"params": others, "weight_decay": 0.0},
-                ],
+                _groups(network, trained, recipe),
                 lr=recipe.learning_rate,
                 betas=(0.9, recipe.beta2),
                 fused=self.parameters[0].is_cuda,
@@ -75,7 +90,7 @@ class Optimisation:
         self._add_noise()
         if self.adam is not None:
             for group in self.adam.param_groups:
-                group["lr"] = rate
+                group["lr"] = rate * group["share"]
             self.adam.step()
         else:
             with torch.no_grad():
@@ -111,8 +126,9 @@ class Optimisation:
             parameter.grad.add_(torch.randn_like(parameter), alpha=deviation)
 
     def averaged(self) -> dict[str, Tensor]:
-        """The averaged parameters by name."""
-        return {name: average.float() for name, average in zip(self.names, self.average, strict=True)}
+        """The averaged parameters by name, and those that are not trained."""
+        averages = {name: average.float() for name, average in zip(self.names, self.average, strict=True)}
+        return averages | self.frozen
 
     # -- state, for checkpoints -----------------------------------------------------------------------------------
 

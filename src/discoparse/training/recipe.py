@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discoparse.errors import UsageError, did_you_mean
+from discoparse.neural.pieces import POOLING
 
 # What each oracle teaches, at structural steps; labelling steps always have one right answer. Sentences that are not
 # explored take a derivation of the gold tree, explored ones a derivation sampled from the parser (Section 3.5).
@@ -37,11 +38,11 @@ class Recipe:
     """A training recipe; the defaults are the paper's."""
 
     # Network sizes (Table 5)
-    word_size: int = _range(32, 1, 4096)
-    character_size: int = _range(100, 1, 4096)
+    word_size: int = _range(32, 0, 4096)  # 0: no word embeddings, with a pretrained encoder
+    character_size: int = _range(100, 0, 4096)  # 0: no characters, likewise
     character_hidden: int = _range(50, 1, 4096)
     hidden: int = _range(200, 1, 4096)
-    layers: int = _range(2, 1, 8)
+    layers: int = _range(2, 0, 8)  # 0: no bi-LSTM over the sentence, likewise
     scorer_hidden: int = _range(200, 1, 4096)
     chains: bool = False  # label unary chains node by node, so that unseen chains can be produced
 
@@ -83,6 +84,17 @@ class Recipe:
     alternate: bool = True  # a step for the tagger, then a step for the parser, instead of their sum
     tagging_weight: float = _range(1.0, 0, 1000)
 
+    # A pretrained encoder, where training starts with one
+    encoder_layers: int = _range(0, 0, 1000)  # the lowest layers that are kept; 0 for all
+    encoder_pooling: str = "first"  # which pieces stand for a word: first, last or mean
+    encoder_mix: bool = False  # a weighted sum of all layers instead of the last one
+    encoder_frozen: int = _range(0, 0, 1000)  # embeddings and layers, from the bottom up, that are not trained
+    encoder_rate: float = _range(1e-4, 0, 1)  # its learning rate at the top
+    encoder_layer_decay: float = _range(1.0, 0, 1)  # what the rate is multiplied by with each layer further down
+    encoder_half: bool = True  # bfloat16 on a GPU
+    encoder_checkpointing: bool = False  # less memory, a third more time
+    dropout_pretrained: float = _range(0.0, 0, 0.99)  # output of the encoder
+
     # Evaluation
     evaluate_every: int = _range(4, 1, 10**6)  # epochs
     quantize: bool = False  # round large matrices to eight bits, for evaluation and on disk
@@ -110,7 +122,7 @@ class Recipe:
 
     def checked(self) -> Recipe:
         """Itself, if its values make sense, each alone and all together."""
-        for name, known in (("oracle", ORACLES), ("optimizer", OPTIMIZERS)):
+        for name, known in (("oracle", ORACLES), ("optimizer", OPTIMIZERS), ("encoder_pooling", POOLING)):
             value = getattr(self, name)
             if value not in known:
                 raise UsageError(
@@ -178,3 +190,17 @@ RECIPES = {
         quantize=True,
     ),
 }
+RECIPES["pretrained"] = RECIPES["fast"].replace(
+    layers=0,
+    dropout_tagger=0.3,
+    dropout_pretrained=0.3,
+    epochs=12,
+    updates=0,
+    batch_tokens=1000,
+    most_batch_tokens=4000,
+    learning_rate=1e-3,
+    warmup_steps=300,
+    encoder_rate=1.5e-4,
+    encoder_layer_decay=0.9,
+    evaluate_every=2,
+)

@@ -24,6 +24,7 @@ from discoparse.training.loop import Trainer
 from discoparse.training.output import CURVES, LATEST, LOG
 from discoparse.training.progress import Progress
 from discoparse.training.recipe import Recipe
+from discoparse.training.starting_encoder import StartingEncoder
 from discoparse.training.stopping import Clock, Interruption
 from discoparse.tree import Tree
 
@@ -53,10 +54,11 @@ class Session:
         seed: int,
         info: ModelInfo,
         dev_sets: Mapping[str, int] | None = None,
+        encoder: StartingEncoder | None = None,
     ) -> None:
         self.output = output
         self.info = dataclasses.replace(info, recipe=dataclasses.asdict(recipe))
-        self.trainer = Trainer(recipe, train_trees, device, seed)
+        self.trainer = Trainer(recipe, train_trees, device, seed, encoder)
         self.dev = DevEvaluation(self.trainer, dev_trees, dev_sets)
         self.log = Log(output / LOG)
         self.identity = {
@@ -65,6 +67,8 @@ class Session:
             "training treebank": fingerprint(train_trees),
             "development treebank": fingerprint(dev_trees),
         }
+        if encoder is not None:
+            self.identity["encoder"] = encoder.fingerprint()
         self.best: dict[str, Any] | None = None
         self.mid_epoch = False
         self.finished = False

@@ -16,6 +16,7 @@ from discoparse.training.checkpoint import Checkpoint
 from discoparse.training.output import open_output
 from discoparse.training.recipe import RECIPES, Recipe
 from discoparse.training.session import Outcome, Session
+from discoparse.training.starting_encoder import read_encoder
 from discoparse.training.stopping import Clock, Interruption
 from discoparse.tree import Tree
 
@@ -26,6 +27,7 @@ def train(
     output: str | Path,
     recipe: Recipe | str = "fast",
     *,
+    encoder: str | Path | None = None,
     device: str | torch.device = "auto",
     seed: int = 1,
     minutes: float | None = None,
@@ -39,12 +41,16 @@ def train(
 
     The best by F1 on all of `dev_trees` is kept. Where these are sets by name, each gets figures of its own as well.
     `recipe` is a recipe or its name; `info` is what the model says about itself, by default the name of `output`.
+    `encoder` is a pretrained transformer to start with, by its directory or its name on the Hugging Face hub.
     `threads` are the CPU cores to use for the time of the training, by default half of all. `minutes` limits the time
     since `started` (`time.monotonic()`, by default now), earlier parts of a resumed training included. Ctrl-C and
     SIGTERM stop it between two steps; with `resume` it then goes on.
     """
     output = Path(output)
     recipe = _recipe(recipe)
+    start = read_encoder(encoder, recipe) if encoder is not None else None
+    if start is None and not (recipe.layers and recipe.word_size and recipe.character_size):
+        raise UsageError("layers, word_size and character_size may be 0 only with a pretrained encoder: see --encoder")
     chosen = choose_device(device) if isinstance(device, str) else device
     dev_sets = None
     if isinstance(dev_trees, Mapping):
@@ -56,7 +62,7 @@ def train(
     with open_output(output, resume) as state, _threads(threads or training_threads()):
         checkpoint = None if state is None else Checkpoint(state)
         info = info or ModelInfo(output.resolve().name)
-        session = Session(recipe, train_trees, dev_trees, output, chosen, seed, info, dev_sets)
+        session = Session(recipe, train_trees, dev_trees, output, chosen, seed, info, dev_sets, start)
         if checkpoint is not None:
             session.resume(checkpoint, clock)
         else:

@@ -1,0 +1,248 @@
+"""Pretrained transformers as encoders: any that `AutoModel` of the package `transformers` loads, optional.
+
+Shapes: W windows of at most P pieces, B sentences of at most N tokens, E units of the transformer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from discoparse.errors import DiscoparseError, UsageError
+from discoparse.neural.pieces import PieceBatch, PieceVocabulary
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+PRETRAINED = "encoder.pretrained."  # begins the names of its parameters in a network
+INSTALL = "pip install 'discoparse[transformers]'"
+_WIDEST_WINDOW = 512  # pieces; attention costs their square, and few sentences have more
+_POSITIONS_AFTER_PADDING = ("roberta", "mpnet", "camembert", "xlm-roberta", "longformer", "data2vec-text")
+
+
+@dataclass(frozen=True)
+class PretrainedConfig:
+    """A transformer without its parameters, and how it is used."""
+
+    transformer: dict[str, Any] = field(default_factory=dict)  # its configuration, as `transformers` has it
+    size: int = 0  # E
+    pooling: str = "first"  # which pieces stand for a word
+    mix: bool = False  # a weighted sum of all layers instead of the last one
+    bidirectional: bool = False  # a decoder, whose causal mask is lifted
+    pieces: dict[str, Any] = field(default_factory=dict)  # `PieceVocabulary.to_json`
+
+
+@dataclass
+class Pieces:
+    """A `PieceBatch` on a device."""
+
+    ids: Tensor  # [W, P]
+    lengths: Tensor  # [W]
+    place: Tensor  # [K]
+    word: Tensor  # [K]
+
+    @classmethod
+    def of(cls, batch: PieceBatch, device: torch.device) -> Pieces:
+        arrays = (batch.ids, batch.lengths, batch.place, batch.word)
+        return cls(*(torch.from_numpy(array).to(device, non_blocking=True) for array in arrays))
+
+
+class Pretrained(nn.Module):
+    """A transformer that gives every word a vector."""
+
+    def __init__(self, config: PretrainedConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.transformer = _without_head(_from_config(config.transformer))
+        if _hidden_size(self.transformer) != config.size:
+            raise ValueError(f"the encoder has {_hidden_size(self.transformer)} units, not {config.size}")
+        layers = _layer_count(self.transformer)
+        self.mixture = nn.Parameter(torch.zeros(layers + 1)) if config.mix else None
+        self.half_precision = False  # bfloat16 on a GPU
+
+    def forward(self, pieces: Pieces, batch: int, width: int) -> Tensor:
+        """[W, P] pieces -> [B, N, E]; zero where a sentence has ended."""
+        states = self.piece_states(pieces).flatten(0, 1)  # [W P, E]
+        chosen = states.index_select(0, pieces.place)  # [K, E]
+        total = states.new_zeros(batch * width, states.shape[1]).index_add(0, pieces.word, chosen)
+        if self.config.pooling == "mean":
+            ones = torch.ones(len(pieces.word), device=states.device)
+            counts = ones.new_zeros(batch * width).index_add(0, pieces.word, ones)
+            total = total / counts.clamp(min=1)[:, None]
+        return total.view(batch, width, -1)
+
+    def piece_states(self, pieces: Pieces) -> Tensor:
+        """The transformer's own vectors [W, P, E]."""
+        there = torch.arange(pieces.ids.shape[1], device=pieces.ids.device) < pieces.lengths[:, None]  # [W, P]
+        mask = there.long()
+        if self.config.bidirectional:  # a mask with four dimensions is used as it is
+            mask = _open_mask(there, self.transformer.dtype)
+        with torch.autocast(pieces.ids.device.type, torch.bfloat16, enabled=self.half_precision):
+            output = self.transformer(
+                input_ids=pieces.ids, attention_mask=mask, output_hidden_states=self.mixture is not None
+            )
+        if self.mixture is None:
+            return output.last_hidden_state.float()
+        weights = self.mixture.softmax(0)
+        return torch.stack([w * state.float() for w, state in zip(weights, output.hidden_states, strict=True)]).sum(0)
+
+
+def _open_mask(there: Tensor, dtype: torch.dtype) -> Tensor:
+    """[W, P] -> [W, 1, P, P]: every piece sees all pieces of its window."""
+    closed = torch.finfo(dtype).min
+    mask = torch.zeros(there.shape, dtype=dtype, device=there.device).masked_fill(~there, closed)
+    return mask[:, None, None, :].expand(-1, 1, there.shape[1], -1)
+
+
+# -- from disk ------------------------------------------------------------------------------------------------------
+
+
+def require_transformers() -> None:
+    """Say how to install the extra where it is missing."""
+    try:
+        import tokenizers
+        import transformers  # noqa: F401
+    except ImportError as error:
+        raise UsageError(f"a pretrained encoder needs the package transformers ({error}): {INSTALL}") from None
+    assert tokenizers
+
+
+def read_pretrained(
+    source: str | Path, *, layers: int | None = None, pooling: str = "first", mix: bool = False
+) -> tuple[PretrainedConfig, PieceVocabulary, dict[str, Tensor]]:
+    """A transformer by its name on the Hugging Face hub or its directory: configuration, pieces, parameters.
+
+    With `layers`, only so many of the lowest layers are kept.
+    """
+    require_transformers()
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    source = str(source)
+    is_path = source.startswith((".", "/", "~")) or source.count("/") > 1  # names on the hub have one at most
+    if is_path and not Path(source).is_dir():
+        raise DiscoparseError(f"there is no directory {source}: --encoder takes one, or a name on the Hugging Face hub")
+    options = {"trust_remote_code": False}
+    try:
+        config = AutoConfig.from_pretrained(source, **options)
+        # A word is cut as after a space, wherever it stands.
+        tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, add_prefix_space=True, **options)
+        if layers is not None:
+            _set_layers(config, layers)
+        model = AutoModel.from_pretrained(source, config=config, dtype=torch.float32, **options)
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise DiscoparseError(
+            f"the encoder {source} cannot be loaded: {reason}. Give the directory of a transformer that was saved "
+            "with its tokenizer, or a name on the Hugging Face hub"
+        ) from None
+    if not getattr(tokenizer, "is_fast", False):
+        raise DiscoparseError(f"the encoder {source} has no fast tokenizer (tokenizer.json), which is needed here")
+    transformer = _without_head(model).eval()
+    causal = not _sees_later_pieces(transformer, None)
+    if causal and not _sees_later_pieces(transformer, _open_mask):
+        raise DiscoparseError(
+            f"the encoder {source} reads from left to right only, and its attention cannot be opened: a word would not "
+            "know what follows it. Choose an encoder, or a decoder that takes a four-dimensional attention mask"
+        )
+    pieces = _piece_vocabulary(tokenizer, transformer)
+    pretrained = PretrainedConfig(
+        transformer=config.to_diff_dict() | {"model_type": config.model_type},
+        size=_hidden_size(transformer),
+        pooling=pooling,
+        mix=mix,
+        bidirectional=causal,
+        pieces=pieces.to_json(),
+    )
+    return pretrained, pieces, dict(transformer.state_dict())
+
+
+def _from_config(config: dict[str, Any]) -> PreTrainedModel:
+    """A transformer with random parameters; nothing is fetched and no code but the library's runs."""
+    require_transformers()
+    from transformers import AutoConfig, AutoModel
+
+    settings = {name: value for name, value in config.items() if name not in ("model_type", "auto_map")}
+    return AutoModel.from_config(AutoConfig.for_model(config["model_type"], **settings))  # type: ignore[no-untyped-call, no-any-return, unused-ignore]
+
+
+def _without_head(model: Any) -> Any:
+    """The encoder of an encoder-decoder, and no pooler: neither is used."""
+    if getattr(model.config, "is_encoder_decoder", False):
+        model = model.get_encoder()
+    if getattr(model, "pooler", None) is not None:
+        model.pooler = None
+    return model
+
+
+def _piece_vocabulary(tokenizer: Any, transformer: Any) -> PieceVocabulary:
+    """What `PieceVocabulary` keeps of a tokenizer of `transformers`."""
+    cut = tokenizer.backend_tokenizer
+    cut.no_padding()
+    cut.no_truncation()
+    alone = tokenizer("a", add_special_tokens=False)["input_ids"]
+    whole = tokenizer("a")["input_ids"]
+    before = next(k for k in range(len(whole)) if whole[k : k + len(alone)] == alone)
+    padding = next((k for k in (tokenizer.pad_token_id, tokenizer.eos_token_id) if k is not None), 0)
+    unknown = next((k for k in (tokenizer.unk_token_id, tokenizer.mask_token_id) if k is not None), padding)
+    prefix, suffix = tuple(whole[:before]), tuple(whole[before + len(alone) :])
+    return PieceVocabulary(cut.to_str(), prefix, suffix, padding, unknown, _window(transformer))
+
+
+def _window(transformer: Any) -> int:
+    """The pieces that a transformer reads at once."""
+    config = transformer.config
+    positions = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
+    if not isinstance(positions, int) or positions <= 0:  # relative positions: any number
+        return _WIDEST_WINDOW
+    if config.model_type in _POSITIONS_AFTER_PADDING:  # positions are counted from the padding's id on
+        positions -= (getattr(config, "pad_token_id", None) or 0) + 1
+    return min(positions, _WIDEST_WINDOW)
+
+
+def _sees_later_pieces(transformer: Any, mask: Callable[[Tensor, torch.dtype], Tensor] | None) -> bool:
+    """Whether the first piece's vector depends on the last piece."""
+    ids = torch.tensor([[3, 4, 5, 6], [3, 4, 5, 7]])
+    there = torch.ones_like(ids, dtype=torch.bool)
+    try:
+        with torch.inference_mode():
+            given = there.long() if mask is None else mask(there, transformer.dtype)
+            first, second = transformer(input_ids=ids, attention_mask=given).last_hidden_state[:, 0]
+    except (RuntimeError, ValueError, IndexError, TypeError):
+        return False
+    return not torch.equal(first, second)
+
+
+def _hidden_size(transformer: Any) -> int:
+    return int(transformer.config.hidden_size)  # also where an architecture has another name for it
+
+
+def _layer_count(transformer: Any) -> int:
+    return int(transformer.config.num_hidden_layers)
+
+
+def _set_layers(config: Any, layers: int) -> None:
+    """Keep the lowest layers of a configuration."""
+    there = int(config.num_hidden_layers)
+    if not 1 <= layers <= there:
+        raise UsageError(f"{layers} layers of an encoder that has {there}: choose 1 to {there}")
+    config.num_hidden_layers = layers
+    if isinstance(getattr(config, "layer_types", None), list):
+        config.layer_types = config.layer_types[:layers]
+
+
+def layer_of(name: str, layers: int) -> int:
+    """The layer of a transformer's parameter by its name: 0 for embeddings, `layers` + 1 for what follows the last.
+
+    >>> names = ["embeddings.word_embeddings.weight", "encoder.layer.2.output.bias", "norm.bias"]
+    >>> [layer_of(name, 6) for name in names]
+    [0, 3, 7]
+    """
+    if "embed" in name or name.startswith(("wte", "wpe")):
+        return 0
+    numbers = [int(part) for part in name.split(".") if part.isdigit()]
+    return numbers[0] + 1 if numbers else layers + 1

@@ -1,0 +1,164 @@
+"""Models with a pretrained encoder are models: saved, sealed, loaded, pickled, packaged; damaged ones are refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pickle
+
+import pytest
+import torch
+from random_model import random_parser
+
+import discoparse.model.model
+from discoparse.errors import DiscoparseError
+from discoparse.files.sealed import CHECKSUMS, write_sealed
+from discoparse.model.info import ModelInfo
+from discoparse.model.model import load_model, replace_info, save_model
+from discoparse.neural.network import Network
+from discoparse.parser.finding import load_parser
+from discoparse.parser.parser import Parser
+
+pytest.importorskip("transformers", reason="the extra `transformers` is not installed")
+
+from tiny_encoders import save_encoder
+
+from discoparse.neural.pretrained import read_pretrained
+
+SENTENCES = [["The", "dog", "barks", "."], ["What"], ["unbelievably", "old", "cats", "(", "Привет", ")"] * 12]
+
+
+def encoder_parser(folder, architecture: str = "bert", **sizes) -> Parser:
+    """A parser with random parameters but those of the encoder."""
+    plain = random_parser()
+    config, pieces, parameters = read_pretrained(save_encoder(architecture, folder), pooling="mean")
+    torch.manual_seed(1)
+    network = Network(dataclasses.replace(plain.network.config, pretrained=config, **sizes))
+    network.encoder.pretrained.transformer.load_state_dict(parameters)
+    vocabulary = dataclasses.replace(plain.vocabulary, pieces=pieces)
+    return Parser(network, vocabulary, info=ModelInfo("tiny", "en", ("three sentences",), "MIT"))
+
+
+def save(path, parser: Parser) -> None:
+    save_model(path, parser.network.state_dict(), parser.network.config, parser.vocabulary, parser.info)
+
+
+@pytest.fixture(scope="module")
+def parser(tmp_path_factory) -> Parser:
+    return encoder_parser(tmp_path_factory.mktemp("encoder"))
+
+
+@pytest.fixture
+def model(tmp_path, parser, monkeypatch):
+    monkeypatch.setattr(discoparse.model.model, "_LARGEST_FILE", 2000)  # several files
+    save(tmp_path / "m", parser)
+    return tmp_path / "m"
+
+
+def test_what_is_saved_is_loaded(model, parser):
+    """Up to the rounding of storage, which saving again does not change."""
+    files = {path.name for path in model.iterdir()}
+    assert {"tokenizer.json", "encoder-1.safetensors", "encoder-2.safetensors"} <= files
+    loaded = load_parser(model)
+    assert loaded.vocabulary == parser.vocabulary
+    assert loaded.network.config == parser.network.config
+    for name, tensor in parser.network.state_dict().items():
+        torch.testing.assert_close(loaded.network.state_dict()[name], tensor, atol=0.02, rtol=0.02)
+    save(model.with_name("again"), loaded)
+    again = load_parser(model.with_name("again"))
+    assert [str(tree) for tree in again.parse_tokens(SENTENCES)] == [str(t) for t in loaded.parse_tokens(SENTENCES)]
+
+
+def test_trees_do_not_depend_on_the_company(model):
+    """One by one, together and pickled: the same trees, long sentences in windows included."""
+    parser = load_parser(model)
+    together = [str(tree) for tree in parser.parse_tokens(SENTENCES)]
+    assert [str(tree) for words in SENTENCES for tree in parser.parse_tokens([words])] == together
+    copy = pickle.loads(pickle.dumps(parser))
+    assert [str(tree) for tree in copy.parse_tokens(SENTENCES)] == together
+
+
+def test_facts_can_be_replaced(model):
+    before = [str(tree) for tree in load_parser(model).parse_tokens(SENTENCES)]
+    replace_info(model, ModelInfo("other", "nl", (), "MIT"))
+    assert load_model(model).info.name == "other"
+    assert [str(tree) for tree in load_parser(model).parse_tokens(SENTENCES)] == before
+
+
+@pytest.mark.parametrize("sizes", [{"layers": 0}, {"word_size": 0}, {"character_size": 0}])
+def test_without_parts_of_our_own(tmp_path, sizes):
+    """Bi-LSTM layers, word embeddings and characters can be left out."""
+    parser = encoder_parser(tmp_path / "encoder", **sizes)
+    save(tmp_path / "m", parser)
+    loaded = load_parser(tmp_path / "m")
+    assert len(loaded.network.state_dict()) < len(random_parser().network.state_dict()) + len(
+        parser.network.encoder.pretrained.state_dict()
+    ) + 2 * (sizes == {"layers": 0})
+    assert len(loaded.parse_tokens(SENTENCES)) == len(SENTENCES)
+
+
+@pytest.mark.parametrize("file", ["tokenizer.json", "encoder-2.safetensors"])
+def test_damaged_files_are_refused(model, file):
+    content = (model / file).read_bytes()
+    (model / file).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    with pytest.raises(DiscoparseError, match="checksum"):
+        load_model(model)
+    (model / file).unlink()
+    with pytest.raises(DiscoparseError, match="is missing"):
+        load_model(model)
+
+
+def sealed_again(model, **changes) -> None:
+    """Other contents with right checksums; None leaves a file out."""
+    files = {path.name: path.read_bytes() for path in model.iterdir() if path.name != CHECKSUMS}
+    for name, change in changes.items():
+        (file,) = (known for known in files if known.startswith(name))
+        if change is None:
+            del files[file]
+        else:
+            files[file] = change(files[file])
+    for path in model.iterdir():
+        path.unlink()
+    write_sealed(model, files)
+
+
+def changed_config(**changes):
+    def change(content: bytes) -> bytes:
+        config = json.loads(content)
+        for name, value in changes.items():
+            target, path = config["network"]["pretrained"], name.split("__")
+            for part in path[:-1]:
+                target = target[part]
+            target[path[-1]] = value
+        return json.dumps(config).encode()
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tokenizer": None},
+        {"encoder-2": None},
+        {"tokenizer": lambda content: b"nonsense"},
+        {"tokenizer": lambda content: b"{}"},
+        {"encoder-1": lambda content: b"nonsense"},
+        {"config": changed_config(transformer__model_type="nonsense")},
+        {"config": changed_config(transformer__model_type=None)},
+        {"config": changed_config(transformer__num_hidden_layers=10**6)},
+        {"config": changed_config(transformer__hidden_size=10**12)},
+        {"config": changed_config(transformer__hidden_size=32)},
+        {"config": changed_config(transformer__vocab_size=3)},
+        {"config": changed_config(transformer={})},
+        {"config": changed_config(size=10)},
+        {"config": changed_config(pooling="sum")},
+        {"config": changed_config(pieces__window=2)},
+        {"config": changed_config(pieces__prefix=[10**6])},
+        {"config": changed_config(pieces={})},
+        {"config": changed_config(surprise=1)},
+    ],
+)
+def test_hand_made_models_are_refused(model, changes):
+    sealed_again(model, **changes)
+    with pytest.raises(DiscoparseError):
+        load_model(model)

@@ -1,0 +1,189 @@
+"""Pretrained encoders: words to pieces and back, windows, every architecture, exactly as the library computes."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import sys
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discoparse.errors import DiscoparseError, UsageError
+from discoparse.neural.pieces import PieceSentence, PieceVocabulary, _best_windows, _window_starts, piece_batch
+
+pytest.importorskip("transformers", reason="the extra `transformers` is not installed")
+
+from tiny_encoders import DECODERS, ENCODERS, save_encoder
+
+from discoparse.neural.pretrained import Pieces, Pretrained, read_pretrained
+
+SENTENCES = [
+    ["The", "dog", "barks", "."],
+    ["What"],
+    ["cats", "(", "unbelievably", "old", ")", "-LRB-"],
+    ["Привет", "🙂", "\x07", "dog", "東京"],  # other scripts, a word that some tokenizers make nothing of
+]
+
+
+@pytest.fixture(scope="module", params=sorted(ENCODERS))
+def encoder(request, tmp_path_factory):
+    """Directory, configuration, pieces and a module with the encoder's parameters."""
+    folder = save_encoder(request.param, tmp_path_factory.mktemp("encoder"))
+    return request.param, folder, *loaded(folder)
+
+
+def loaded(folder, **options) -> tuple[PieceVocabulary, Pretrained]:
+    config, pieces, parameters = read_pretrained(folder, **options)
+    module = Pretrained(config).eval()
+    module.transformer.load_state_dict(parameters)
+    return pieces, module
+
+
+@torch.inference_mode()
+def vectors(pieces: PieceVocabulary, module: Pretrained, sentences: list[list[str]]) -> torch.Tensor:
+    """[B, N, E]."""
+    width = max(map(len, sentences))
+    batch = piece_batch([pieces.sentence(words) for words in sentences], width, pieces, module.config.pooling)
+    return module(Pieces.of(batch, torch.device("cpu")), len(sentences), width)
+
+
+@torch.inference_mode()
+def plain_states(folder, module, words: list[str]) -> tuple[torch.Tensor, list[int | None]]:
+    """The states of a sentence's pieces and the word of each, by the library alone."""
+    from transformers import AutoModel, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder, add_prefix_space=True)
+    encoded = tokenizer(words, is_split_into_words=True, return_tensors="pt")
+    model = AutoModel.from_pretrained(folder).eval()
+    mask = encoded["attention_mask"]
+    if module.config.bidirectional:
+        n = mask.shape[1]
+        mask = torch.zeros(1, 1, n, n)
+    return model(input_ids=encoded["input_ids"], attention_mask=mask).last_hidden_state[0], encoded.word_ids(0)
+
+
+def test_vectors_are_those_of_the_library(encoder):
+    """The first piece of every word, sentences padded together or alone."""
+    _, folder, pieces, module = encoder
+    found = vectors(pieces, module, SENTENCES[:3])
+    for b, words in enumerate(SENTENCES[:3]):
+        states, word_of = plain_states(folder, module, ["(" if word == "-LRB-" else word for word in words])
+        expected = [states[word_of.index(k)] for k in range(len(words))]
+        torch.testing.assert_close(found[b, : len(words)], torch.stack(expected), atol=1e-4, rtol=1e-4)
+        assert not found[b, len(words) :].any()
+
+
+@pytest.mark.parametrize("pooling", ["last", "mean"])
+def test_other_pieces_of_a_word(encoder, pooling):
+    _, folder, _, module = encoder
+    pieces, module = loaded(folder, pooling=pooling)
+    words = ["unbelievably", "dog", "unbelievably"]
+    found = vectors(pieces, module, [words])[0]
+    states, word_of = plain_states(folder, module, words)
+    for k in range(3):
+        own = states[[p for p, word in enumerate(word_of) if word == k]]
+        assert len(own) > 1 or k == 1
+        torch.testing.assert_close(found[k], own[-1] if pooling == "last" else own.mean(0), atol=1e-4, rtol=1e-4)
+
+
+def test_any_word_has_pieces(encoder):
+    """Other scripts, control characters, and words of a hundred pieces and more."""
+    _, _, pieces, module = encoder
+    odd = [*SENTENCES[3], "", " ", "\ud800", "x" * 5000, "\u200b"]
+    assert all(0 < len(pieces.pieces(word)) <= 128 for word in odd)
+    found = vectors(pieces, module, [odd[:4], odd])
+    assert found.isfinite().all()
+    assert found[1].any(1).all()
+
+
+def test_what_follows_a_word_is_seen(encoder):
+    """Also by decoders, whose attention is opened."""
+    name, _, pieces, module = encoder
+    assert module.config.bidirectional == (name in DECODERS)
+    one, other = vectors(pieces, module, [["The", "dog", "barks"], ["The", "dog", "sleep"]])
+    assert not torch.allclose(one[0], other[0])
+
+
+def test_long_sentences_are_read_in_windows(encoder):
+    """Each word is read where it is farthest from an edge of a window; nothing is left out."""
+    _, _folder, pieces, module = encoder
+    chance = random.Random(1)
+    words = [chance.choice(["dog", "The", "unbelievably", "cats", "."]) for _ in range(90)]
+    sentence = pieces.sentence(words)
+    room = pieces.window - len(pieces.prefix) - len(pieces.suffix)
+    assert len(sentence.ids) > 2 * room
+    found = vectors(pieces, module, [words])[0]
+    starts, first = _window_starts(len(sentence.ids), room), np.cumsum(sentence.counts) - sentence.counts
+    states = [window_states(pieces, module, sentence.ids[start : start + room]) for start in starts]
+    for k, place in enumerate(first.tolist()):
+        margins = {}
+        for w, start in enumerate(starts):
+            if start <= place < start + room:
+                left = room if start == 0 else place - start
+                right = room if start == starts[-1] else start + room - 1 - place
+                margins[w] = min(left, right)
+        best = max(margins, key=margins.__getitem__)
+        torch.testing.assert_close(found[k], states[best][place - starts[best]], atol=1e-4, rtol=1e-4)
+        assert margins[best] >= min(room // 4, 5)
+
+
+@torch.inference_mode()
+def window_states(pieces, module, ids) -> torch.Tensor:
+    """A window as a sentence of its own, one piece a word."""
+    alone = PieceSentence(ids, np.ones(len(ids), dtype=np.int64))
+    batch = piece_batch([alone], len(ids), pieces, "first")
+    assert len(batch.ids) == 1
+    return module(Pieces.of(batch, torch.device("cpu")), 1, len(ids))[0]
+
+
+@given(st.integers(1, 200), st.integers(2, 60))
+def test_windows_cover_every_piece(length, room):
+    starts = _window_starts(length, room)
+    assert starts[0] == 0
+    assert starts == sorted(set(starts))
+    assert all(start + room <= length or len(starts) == 1 for start in starts)
+    chosen = _best_windows(np.arange(length), starts, room)
+    begin = np.array(starts)[chosen]
+    assert ((begin <= np.arange(length)) & (np.arange(length) < begin + room)).all()
+
+
+def test_fewer_layers_and_a_mixture(encoder):
+    name, folder, _, whole = encoder
+    pieces, cut = loaded(folder, layers=2)
+    assert sum(p.numel() for p in cut.parameters()) < sum(p.numel() for p in whole.parameters())
+    assert not torch.allclose(vectors(pieces, cut, SENTENCES[:2]), vectors(pieces, whole, SENTENCES[:2]))
+    _, mixed = loaded(folder, mix=True)
+    with torch.no_grad():
+        mixed.mixture.copy_(torch.tensor([-99.0, -99.0, -99.0, 0.0]))  # the last layer alone
+    if name != "electra":  # whose embeddings are smaller than its layers
+        torch.testing.assert_close(vectors(pieces, mixed, SENTENCES[:2]), vectors(pieces, whole, SENTENCES[:2]))
+    with pytest.raises(UsageError, match="choose 1 to 3"):
+        read_pretrained(folder, layers=4)
+
+
+def test_pieces_survive_pickling_and_json(encoder):
+    _, _, pieces, _ = encoder
+    for copy in (
+        pickle.loads(pickle.dumps(pieces)),
+        PieceVocabulary.from_json(pieces.to_json(), pieces.tokenizer),
+    ):
+        assert copy == pieces
+        assert [copy.pieces(word) for word in SENTENCES[2]] == [pieces.pieces(word) for word in SENTENCES[2]]
+
+
+def test_what_is_no_encoder_is_refused(tmp_path):
+    with pytest.raises(DiscoparseError, match="cannot be loaded"):
+        read_pretrained(tmp_path)
+    (tmp_path / "config.json").write_text('{"model_type": "nonsense"}')
+    with pytest.raises(DiscoparseError, match="cannot be loaded"):
+        read_pretrained(tmp_path)
+
+
+def test_without_the_extra_the_error_says_what_to_install(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(UsageError, match=r"pip install 'discoparse\[transformers\]'"):
+        read_pretrained(tmp_path)
