@@ -18,7 +18,7 @@ import discoparse
 
 PACKAGE = Path(discoparse.__file__).parent
 ROWS = (
-    ("errors",),
+    ("_lazy", "errors"),
     ("tree",),
     ("files",),
     ("transform", "treebank", "system"),  # Section 2 of the paper is `system`

@@ -3,3 +3,38 @@
 `network` is Sections 3.1 to 3.3; `lockstep` is the transition system for a batch as tensors; `decoder` puts them
 together. Nothing here trains: see `discoparse.training`.
 """
+
+from typing import TYPE_CHECKING
+
+from discoparse._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from discoparse.neural.decoder import Decoded, Decoder, LabelledYields
+    from discoparse.neural.lockstep import Lockstep, LockstepOracle
+    from discoparse.neural.network import Network, NetworkConfig
+    from discoparse.neural.vocabulary import Vocabulary
+
+__all__ = [
+    "Decoded",
+    "Decoder",
+    "LabelledYields",
+    "Lockstep",
+    "LockstepOracle",
+    "Network",
+    "NetworkConfig",
+    "Vocabulary",
+]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Decoded": "decoder",
+        "Decoder": "decoder",
+        "LabelledYields": "decoder",
+        "Lockstep": "lockstep",
+        "LockstepOracle": "lockstep",
+        "Network": "network",
+        "NetworkConfig": "network",
+        "Vocabulary": "vocabulary",
+    },
+)

@@ -1,1 +1,23 @@
-"""Around the parser: what goes into it (passages of text) and what its decisions become (trees)."""
+"""What users call: text in, trees out; models by name or directory."""
+
+from typing import TYPE_CHECKING
+
+from discoparse._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from discoparse.parser.documents import parse_documents, parse_treebank
+    from discoparse.parser.finding import load, load_parser
+    from discoparse.parser.parser import Parser
+
+__all__ = ["Parser", "load", "load_parser", "parse_documents", "parse_treebank"]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Parser": "parser",
+        "load": "finding",
+        "load_parser": "finding",
+        "parse_documents": "documents",
+        "parse_treebank": "documents",
+    },
+)

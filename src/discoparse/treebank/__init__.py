@@ -4,9 +4,9 @@
 used; the published treebanks and their standard splits are in `prepare`, conversion from and to NLTK in `nltk_trees`.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from discoparse._lazy import lazy_names
 from discoparse.treebank.formats import FORMATS, WRITABLE, output_format
 from discoparse.treebank.report import ON_ERROR, Reading, Report, damage_reported
 from discoparse.treebank.streams import format_trees, read_trees, write_trees
@@ -36,18 +36,15 @@ __all__ = [
     "write_trees",
 ]
 
-# Names that few programs need, and their modules; imported on first use.
-_LAZY = {
-    "Statistics": "stats",
-    "Validation": "validation",
-    "format_tree": "discbracket",
-    "looks_like_treebank": "recognition",
-    "parse_tree": "discbracket",
-    "validate": "validation",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module 'discoparse.treebank' has no attribute {name!r}")
-    return getattr(import_module(f"discoparse.treebank.{_LAZY[name]}"), name)
+# Names that few programs need, and their modules.
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Statistics": "stats",
+        "Validation": "validation",
+        "format_tree": "discbracket",
+        "looks_like_treebank": "recognition",
+        "parse_tree": "discbracket",
+        "validate": "validation",
+    },
+)
