@@ -155,6 +155,7 @@ def test_a_roof_that_is_cut_has_its_label_at_the_margin() -> None:
     panels = draw_text(tree, roof=["XP"], gloss=["gloss"] * 9, width=28).split("\n\n")
     assert len(panels) > 2
     assert all("XP" in panel for panel in panels)
+    assert any("XP ┄─" in panel for panel in panels)
 
 
 def test_two_branches_on_one_line_are_both_continued() -> None:
@@ -214,6 +215,20 @@ def test_functions_and_tags_are_shown_as_wanted() -> None:
         assert "OBJ" in shown
         assert "PRED" in shown
         assert "WP" not in shown
+
+
+def test_roofs_have_one_stem_and_stand_in_the_middle_of_their_words() -> None:
+    tree = parse_tree("(S (NP (D 0=a) (N 1=Donaudampfschiff)) (V 2=sank))")
+    assert draw_text(tree, roof=["NP"], functions=True).split("\n") == [
+        "              S",
+        "        ┌─────┴──────┐",
+        "        │            │",
+        "        NP           │",
+        "        │            │",
+        "        │            │",
+        "╱───────┴────────╲   V",
+        "a Donaudampfschiff  sank",
+    ]
 
 
 def test_edges_reach_labels_that_have_no_function() -> None:

@@ -12,7 +12,7 @@ from strategies import drawn_trees, trees
 
 from discoparse.drawing.options import STYLES, Options
 from discoparse.drawing.panels import panel_ranges
-from discoparse.drawing.picture import LABEL, TAG, WORD, Drawn, Picture
+from discoparse.drawing.picture import FUNCTION, LABEL, TAG, WORD, Drawn, Picture
 from discoparse.drawing.placing import place
 from discoparse.drawing.sheet import PIXELS, PlacedText, PlacedTree, Point
 from discoparse.drawing.slanted import Box, crosses, distance, touches
@@ -41,7 +41,11 @@ def box_of(text: PlacedText) -> Box:
 
 def segments(panel: PlacedTree) -> list[tuple[int, Point, Point]]:
     """Node, upper and lower end of all straight parts of edges."""
-    return [(edge.parent, *sorted(ends, key=lambda p: p[1])) for edge in panel.edges for ends in pairwise(edge.points)]
+    return [
+        (edge.parent, *sorted(ends, key=lambda p: p[1]))
+        for edge in [*panel.edges, *panel.stubs]
+        for ends in pairwise(edge.points)
+    ]
 
 
 def check_panel(panel: PlacedTree, width: float, height: float) -> None:
@@ -54,6 +58,9 @@ def check_panel(panel: PlacedTree, width: float, height: float) -> None:
         assert box.bottom <= height
     for a, b in combinations(boxes, 2):
         assert a.right <= b.left or b.right <= a.left or a.bottom <= b.top or b.bottom <= a.top, "two texts overlap"
+    lines = [*panel.edges, *panel.roofs, *panel.stubs]
+    ends = [point for line in lines for point in line.points] + [end for _, *both in panel.bridges for end in both]
+    assert all(0 <= x <= width and 0 <= y <= height for x, y in ends), "something is drawn outside of the panel"
     for _, upper, lower in segments(panel):
         for box in boxes:
             inside = Box(box.left + 1, box.top + 1, box.right - 1, box.bottom - 1)
@@ -83,6 +90,13 @@ def check_connected(picture: Picture, panels: list[PlacedTree]) -> None:
             there = panel_of(child)
             edges = [e.points for e in panels[there].edges if e.parent == node]
             (way,) = [points for points in edges if points[-1][0] == pytest.approx(x(child)) and _is_end(points, edges)]
+            heads = [
+                t for t in panels[there].texts if t.element == child and t.role in (LABEL, TAG, FUNCTION) and t.text
+            ]
+            if heads:
+                assert way[-1][1] == pytest.approx(heads[0].y - PIXELS.line(heads[0].role) / 2), (
+                    "an edge ends too early"
+                )
             if here == there:
                 assert way[0][0] == pytest.approx(x(node))
                 continue
@@ -173,6 +187,13 @@ def test_wide_fans_get_more_room_below_their_node() -> None:
     heights = [placed(tree, style="slanted")[3] for tree in (few, many)]
     assert heights[1] > heights[0] + 40
     assert placed(few)[3] == placed(many)[3], "right-angled edges need no more"
+
+
+def test_levels_without_a_label_take_less_height() -> None:
+    tree = parse_tree("(S " + " ".join(f"(N {i}=word{i})" for i in range(20)) + ")")
+    _, panels, *_ = placed(tree, width=400)
+    heights = {panel.bottom - panel.top for panel in panels}
+    assert heights == {max(heights), max(heights) - PIXELS.line(LABEL)}
 
 
 def test_long_sentences_take_panels_instead_of_thousands_of_pixels(shared: Path) -> None:

@@ -16,6 +16,7 @@ from tree_pairs import pair
 from discoparse.cli.evaluate import command
 from discoparse.drawing.compare import SIGNS
 from discoparse.evaluation import evaluate
+from discoparse.evaluation.parameters import parse_parameters
 from discoparse.evaluation.report import html_report
 from discoparse.evaluation.significance import compare_results
 from discoparse.tree import Tree
@@ -124,6 +125,13 @@ def test_a_root_that_is_not_scored_is_not_drawn() -> None:
     assert page.heads[0].startswith("Sentence 1: 1 missing; 1 gold and 0 predicted brackets, 0 in both")
     assert "−S" in page.labels[0]
     assert not any("ROOT" in text for text in page.labels[0])
+
+
+def test_words_that_count_as_equal_do_not_differ() -> None:
+    gold, predicted = parse_tree("(S (X (A 0=a)) (B 1=colour))"), parse_tree("(S (A 0=a) (B 1=color))")
+    parameters = parse_parameters(["EQ_WORD colour color"])
+    page = Page(html_report(evaluate([gold], [predicted], parameters), "gold", ["a"]))
+    assert page.heads[0].startswith("Sentence 1: 1 missing; 2 gold and 1 predicted brackets")
 
 
 def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
