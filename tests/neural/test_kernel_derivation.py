@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 
@@ -126,10 +127,14 @@ def test_samples_follow_the_softmax():
             return seen[-1]
 
     gentle = scorers()
-    gentle.pair_output.weight.mul_(0.3)
-    run(Lockstep(lengths[:1], 3), Watching(FoldedScorers.of(gentle), tokens[:1], lengths[:1]))
+    for _ in range(2):  # once to see the scores, once more when one action is three times as likely as the other
+        seen.clear()
+        run(Lockstep(lengths[:1], 3), Watching(FoldedScorers.of(gentle), tokens[:1], lengths[:1]))
+        first, _, second = seen[1][0].tolist()
+        gentle.pair_output.weight.mul_(math.log(3) / abs(first - second))
     trace, _ = derivation.derive(gentle, tokens, lengths, sample=True)
     # The second SHIFT is forced; the step after it has a choice between combining with token 0 and shifting token 2.
     share = (trace.action[:, 2] == 0).double().mean().item()
-    assert abs(share - seen[1].softmax(-1)[0, 0].item()) < 3 / count**0.5
-    assert 0.02 < share < 0.98
+    chance = seen[1].softmax(-1)[0, 0].item()
+    assert min(chance, 1 - chance) == pytest.approx(0.25, abs=1e-3)
+    assert abs(share - chance) < 4 * (chance * (1 - chance) / count) ** 0.5

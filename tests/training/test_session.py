@@ -20,7 +20,7 @@ from discoparse.model.model import replace_info
 from discoparse.model.packing import pack, unpack
 from discoparse.parser.finding import load_parser
 from discoparse.parser.parser import Parser
-from discoparse.training.dev_evaluation import DevEvaluation
+from discoparse.training.dev_evaluation import DevEvaluation, figures
 from discoparse.training.loop import Trainer, matmul_precision
 from discoparse.training.progress import Progress
 from discoparse.training.recipe import ORACLES
@@ -28,6 +28,7 @@ from discoparse.training.session import Session
 from discoparse.training.stopping import Clock
 from discoparse.training.training import train
 from discoparse.tree import Token, Tree
+from discoparse.treebank.discbracket import parse_tree
 
 pytestmark = pytest.mark.usefixtures("one_thread", "default_interrupts")
 
@@ -176,23 +177,43 @@ def test_no_trees(tmp_path):
         train(TRAIN, [], tmp_path / "b")
 
 
+def test_figures_have_their_names():
+    """For a prediction whose scores all differ, so that none can be taken for another."""
+    plain = "(S (NP (DT 0=a)) (VP (VBD 1=b)))"
+    gold = [
+        "(S (VP (WP 0=a) (VB 3=d)) (MD 1=b) (NP (PRP 2=c)))",
+        "(S (NP (DT 0=a) (RC 2=c)) (VP (VBD 1=b)))",
+        plain,
+        plain,
+    ]
+    predicted = [
+        "(S (YP (VP (WP 0=a) (X 3=d))) (AP (MD 1=b) (NP (PRP 2=c))))",  # S, VP and NP of five, one wrong tag
+        "(S (XP (DT 0=a) (RC 2=c)) (VP (VBD 1=b)))",  # S and VP of three
+        "(S (NP (DT 0=a)) (XP (VBD 1=b)))",  # S and NP of three
+        plain,  # all three
+    ]
+    found = figures(evaluate(map(parse_tree, gold), map(parse_tree, predicted)).all)
+    expected = {
+        "precision": 10 / 14,
+        "recall": 10 / 12,
+        "f1": 20 / 26,
+        "disc_precision": 1 / 3,  # VP of YP, VP and XP
+        "disc_recall": 1 / 2,  # VP of VP and NP
+        "disc_f1": 2 / 5,
+        "pos": 10 / 11,
+        "exact_match": 1 / 4,
+        "sentences": 4 / 100,
+    }
+    assert len(set(expected.values())) == len(expected)
+    assert found == pytest.approx({name: 100 * value for name, value in expected.items()})
+
+
 def test_the_figures_of_an_evaluation_are_those_of_the_evaluator(tmp_path):
-    """Under their names, in the log and in the model, for a parser that is neither perfect nor hopeless."""
-    recipe = short_recipe("fast", epochs=20, evaluate_every=20, learning_rate=0.01)
-    run(tmp_path / "out", recipe)
+    """Under their names, in the log and in the model."""
+    run(tmp_path / "out", short_recipe("fast", epochs=20, evaluate_every=20, learning_rate=0.01))
     predicted = load_parser(tmp_path / "out").parse_tokens([tree.words for tree in DEV])
     scores = evaluate(DEV, predicted).all
-    expected = {
-        "f1": scores.f1,
-        "precision": scores.precision,
-        "recall": scores.recall,
-        "disc_f1": scores.disc.f1 or 0.0,
-        "pos": scores.pos_accuracy,
-        "exact_match": scores.exact_match,
-        "sentences": len(DEV),
-    }
-    assert len({scores.f1, scores.precision, scores.recall, expected["disc_f1"]}) == 4, "or a mix-up would go unseen"
-    assert len({scores.f1, scores.pos_accuracy, scores.exact_match}) == 3
+    expected = figures(scores)
     (logged,) = (record for record in records(tmp_path / "out") if record["type"] == "evaluation")
     for found in (logged, read_info(tmp_path / "out").metrics["dev"]):
         assert {name: found[name] for name in expected} == pytest.approx(expected)
