@@ -229,6 +229,8 @@ def test_roofs_have_one_stem_and_stand_in_the_middle_of_their_words() -> None:
         "╱───────┴────────╲   V",
         "a Donaudampfschiff  sank",
     ]
+    one_by_one = draw_text(tree, roof=["NP"], gloss=["1", "2", "3"]).split("\n")
+    assert one_by_one[2].index("NP") == 8
 
 
 def test_edges_reach_labels_that_have_no_function() -> None:
