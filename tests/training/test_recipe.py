@@ -38,7 +38,7 @@ def test_every_number_has_a_range(field):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("layers=100000", "layers = 100000 is out of range: choose a value from 1 to 8"),
+        ("layers=100000", "layers = 100000 is out of range: choose a value from 0 to 8"),
         ("hidden=-1", "hidden = -1 is out of range"),
         ("learning_rate=nan", "learning_rate = nan is out of range"),
         ("learning-rate=1", "there is no setting learning-rate. Did you mean learning_rate?"),
