@@ -168,7 +168,7 @@ WORKING: dict[str, tuple[Callable[[Path], None], str]] = {
         r"network\.layers must be a whole number up to 100$",
     ),
     "a hundred layers": (field(CONFIG, 100, "network", "layers"), r"encoder\.layers\.10\..* is missing"),
-    "no layers": (field(CONFIG, 0, "network", "layers"), r"the network has no encoder\.layers\.1\."),
+    "no layers": (field(CONFIG, 0, "network", "layers"), r"encoder\.projection\.bias is missing"),
     "20,000 units": (field(CONFIG, 20_000, "network", "hidden"), "instead of"),
     "more units than can be": (
         field(CONFIG, 10**9, "network", "scorer_hidden"),

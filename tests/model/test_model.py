@@ -116,7 +116,7 @@ def test_what_is_not_understood_is_refused(model):
     """Even with checksums that fit: other formats, newer versions, networks of another make."""
     network = json.loads((model / "config.json").read_text())["network"]
     for changes, message in [
-        ({"format_version": 3}, "format version 3"),
+        ({"format_version": 4}, "format version 4"),
         ({"format": "something else"}, "not that of a discoparse model"),
         ({"network": {**network, "attention": 8}}, "attention"),
         ({"network": {**network, "hidden": "many"}}, r"network\.hidden must be a whole number"),

@@ -308,15 +308,15 @@ def test_python_has_the_defaults_of_the_command_line():
     """One training, whichever way it is started."""
     options = command.make_context("train", []).params
     defaults = {name: p.default for name, p in inspect.signature(train).parameters.items()}
-    assert defaults["recipe"] == options["recipe_name"] == "fast"
+    assert defaults["recipe"] is options["recipe_name"] is None  # `fast`, or `pretrained` with an encoder
     for name in ("device", "seed", "resume", "threads", "minutes"):
         assert defaults[name] == options[name]
     assert defaults["show_progress"] is not options["quiet"]
 
 
 def test_unknown_recipes(tmp_path):
-    with pytest.raises(UsageError, match=r"choose one of paper, fast\. Did you mean fast\?"):
+    with pytest.raises(UsageError, match=r"choose one of paper, fast, pretrained\. Did you mean fast\?"):
         train(TRAIN, DEV, tmp_path / "out", "fats")
-    with pytest.raises(UsageError, match="layers = 0 is out of range"):
+    with pytest.raises(UsageError, match="only with a pretrained encoder"):
         train(TRAIN, DEV, tmp_path / "out", short_recipe("fast", layers=0))
     assert not (tmp_path / "out").exists()

@@ -25,7 +25,7 @@ def train(
     train_trees: Sequence[Tree],
     dev_trees: Sequence[Tree] | Mapping[str, Sequence[Tree]],
     output: str | Path,
-    recipe: Recipe | str = "fast",
+    recipe: Recipe | str | None = None,
     *,
     encoder: str | Path | None = None,
     device: str | torch.device = "auto",
@@ -40,14 +40,15 @@ def train(
     """Train a model and leave it in `output`; defaults are those of the command line.
 
     The best by F1 on all of `dev_trees` is kept. Where these are sets by name, each gets figures of its own as well.
-    `recipe` is a recipe or its name; `info` is what the model says about itself, by default the name of `output`.
+    `recipe` is a recipe or its name, by default `fast`, or `pretrained` with an encoder; `info` is what the model says
+    about itself, by default the name of `output`.
     `encoder` is a pretrained transformer to start with, by its directory or its name on the Hugging Face hub.
     `threads` are the CPU cores to use for the time of the training, by default half of all. `minutes` limits the time
     since `started` (`time.monotonic()`, by default now), earlier parts of a resumed training included. Ctrl-C and
     SIGTERM stop it between two steps; with `resume` it then goes on.
     """
     output = Path(output)
-    recipe = _recipe(recipe)
+    recipe = _recipe(recipe or ("fast" if encoder is None else "pretrained"))
     start = read_encoder(encoder, recipe) if encoder is not None else None
     if start is None and not (recipe.layers and recipe.word_size and recipe.character_size):
         raise UsageError("layers, word_size and character_size may be 0 only with a pretrained encoder: see --encoder")
