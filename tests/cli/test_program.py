@@ -71,8 +71,20 @@ def test_with_closed_standard_error_the_status_tells():
 
 
 @on_posix
+def test_no_file_gets_the_descriptor_of_a_closed_stream(tmp_path):
+    """What C libraries write on standard error would end up in it."""
+    program = (
+        "import sys; from discoparse.cli.streams import replace_closed_streams; replace_closed_streams();"
+        "stream = open(sys.argv[1], 'w'); stream.write(str(stream.fileno()))"
+    )
+    for closed in ("2>&-", "<&- >&- 2>&-"):
+        command = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-c", program, str(tmp_path / "out")]
+        assert subprocess.run(command, check=False, timeout=300).returncode == 0
+        assert int((tmp_path / "out").read_text()) > 2
+
+
+@on_posix
 def test_streams_that_are_not_used_may_all_be_closed(tmp_path):
-    """And nothing that is meant for them ends up in the output, though it could have one of their descriptors."""
     expected, output = tmp_path / "expected.export", tmp_path / "output.export"
     assert shell("", "convert", TREES, str(expected)).returncode == 0
     assert shell("<&- >&- 2>&-", "convert", TREES, str(output)).returncode == 0
@@ -100,10 +112,16 @@ def test_a_reader_that_goes_away_ends_long_output_quietly(arguments):
     assert (done.returncode, done.stderr) == (1, b"")
 
 
-def interrupted(command: list[str], **options: object) -> tuple[int, str, str]:
-    """Interrupt a program when it says that it is ready; its status and what it wrote."""
+def interrupted(command: list[str], modules: Path) -> tuple[int, str, str]:
+    """Interrupt a program when it says that it is ready; its status and what it wrote. It finds `modules` first."""
+    search = os.pathsep.join([str(modules), str(Path(discoparse.__file__).parents[1])])
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_interruptible, **options
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=_interruptible,
+        env={**os.environ, "PYTHONPATH": search},
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
@@ -122,8 +140,7 @@ def _interruptible() -> None:
 def test_an_interrupt_while_the_program_starts(tmp_path):
     """Its imports are slow: here, click's."""
     (tmp_path / "click.py").write_text("import time\nprint('ready', flush=True)\ntime.sleep(100)\n")
-    search = os.pathsep.join([str(tmp_path), str(Path(discoparse.__file__).parents[1])])
-    found = interrupted([*PROGRAM, "--help"], env={**os.environ, "PYTHONPATH": search})
+    found = interrupted([*PROGRAM, "--help"], tmp_path)
     assert found == (130, "", "discoparse: interrupted\n")
 
 
@@ -143,7 +160,7 @@ with interrupts_after_imports():
     except KeyboardInterrupt:
         print("interrupted")
 """
-    found = interrupted([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    found = interrupted([sys.executable, "-c", program], tmp_path)
     assert found == (0, "whole\ninterrupted\n", "")
 
 
