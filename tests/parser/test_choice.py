@@ -43,6 +43,12 @@ def test_the_model_is_chosen_by_the_words_of_the_text(installed):
     assert "--model (en, xx)" in str(unclear.exception)
 
 
+def test_blank_lines_before_the_text_tell_nothing(installed):
+    late = parse(input="\n" * 200 + "ehT god skrab.")
+    assert "--model xx\n" in late.stderr
+    assert "=god" in late.stdout
+
+
 def test_a_second_model_of_a_language_is_used_by_its_name_alone(installed):
     """It knows the same words, and would leave no language clearly ahead."""
     installed.add("en-large", "en-GB")
