@@ -53,9 +53,9 @@ _TEXT = "text"  # what --from calls input that is not a treebank
     "--from",
     "from_",
     type=click.Choice([_TEXT, *FORMATS]),
-    help="Format of the input: a treebank's sentences are parsed anew [text].",
+    help="Format of the input: a treebank's sentences are parsed again [text].",
 )
-@click.option("--pretokenized", is_flag=True, help="A line is a sentence, its tokens stand between spaces.")
+@click.option("--pretokenized", is_flag=True, help="A line is a sentence, with spaces between its tokens.")
 @click.option("--lines", is_flag=True, help="Raw text: every line end ends a sentence, not only a blank line.")
 @device_option
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="CPU cores to use.")

@@ -29,7 +29,7 @@ def parse_documents(
     that is blank needs no parser.
 
     `notice` is told of sentences that were cut, `refuse` of lines that were refused; `idle` tells whether the next
-    piece is yet to come, so that what is there had better be parsed.
+    piece has not arrived yet: then what is there is parsed without waiting for it.
     """
 
     def passages(parser: Parser | None, pieces: Iterable[str]) -> Iterator[Passage | None]:

@@ -13,7 +13,7 @@ from discoparse.text.split import LONGEST_PARAGRAPH
 from discoparse.tree import Span
 
 _LONGEST_LINE = 1 << 20  # characters of a sentence on a line
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")  # only \n ends a line: other separators may stand inside words
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")  # only \n ends a line: other separators may occur in words
 
 Notice = Callable[[str], None]  # told of what was cut or refused
 
@@ -53,7 +53,7 @@ def _watched(sentences: Iterable[Sentence], notice: Notice) -> Iterator[Sentence
 
 def read_lines(pieces: Iterable[str], notice: Notice) -> Iterator[Passage | None]:
     """The sentences of a stream with one on each line, tokens between spaces; None for a line that is blank or
-    refused, so that there is one result for each line. The stream may be cut anywhere."""
+    refused, so there is one result for each line. The stream may be cut anywhere."""
     offset = 0
     for number, (line, length) in enumerate(_whole_lines(pieces), 1):
         sentence = None if line is None else read_pretokenized(line, offset)
@@ -120,7 +120,7 @@ class _RecentText:
         """The characters start..end-1; nothing before them will be asked for."""
         if self.new:
             self.held, self.new = "".join([self.held, *self.new]), []
-        if start - self.start > len(self.held) // 2:  # rarely, so that the cost stays linear
+        if start - self.start > len(self.held) // 2:  # rarely, so the cost stays linear
             self.held, self.start = self.held[start - self.start :], start
         return self.held[start - self.start : end - self.start]
 

@@ -20,7 +20,7 @@ from discoparse.treebank.report import Reading, Report, damage_reported
 _PIECE = 1 << 16  # characters of a line that are read at once
 _BEGINNING = 1 << 16  # characters by which a treebank is recognised
 _UNDECODED = re.compile("[\ud800-\udfff]")
-# Standard input, opened anew: a thread that still waits for it when the program ends must not hold `sys.stdin`.
+# Standard input, opened again: a thread that still waits for it when the program ends must not hold `sys.stdin`.
 _LIVE = "/dev/stdin"
 
 
@@ -60,8 +60,8 @@ def beginning(pieces: Iterable[str], idle: Callable[[], bool] | None = None) -> 
 
 
 class LivePieces:
-    """The text of a live standard input in pieces. Another thread reads them, so that it can be told whether the next
-    one is there."""
+    """The text of a live standard input in pieces. Another thread reads them, so `idle` can tell whether the next one
+    is there."""
 
     _AHEAD = 1000  # pieces
     _PATIENCE = 0.05  # seconds that the next piece may take
