@@ -1,4 +1,4 @@
-"""Files: opened, replaced atomically, sealed with checksums; how wide text is; what a measurement was made with.
+"""Files: opened, locked, replaced atomically, sealed with checksums; the width of text, and tables of it; hardware.
 
 `environment` is imported from its own module: it needs more of the standard library than the rest.
 """
@@ -11,7 +11,8 @@ from discoparse.files.atomic import (
     replacing,
     replacing_together,
 )
-from discoparse.files.sealed import CHECKSUMS, decode_json, encode_json, read_sealed, write_sealed
+from discoparse.files.lock import Locked, exclusive
+from discoparse.files.sealed import CHECKSUMS, Sealed, decode_json, encode_json, read_sealed, write_sealed
 from discoparse.files.streams import (
     DAMAGED,
     STANDARD,
@@ -24,19 +25,23 @@ from discoparse.files.streams import (
     suffix,
 )
 from discoparse.files.termination import termination_as_exit
+from discoparse.files.text_table import text_table
 from discoparse.files.widths import advance, cell_width, cells, visible
 
 __all__ = [
     "CHECKSUMS",
     "DAMAGED",
     "STANDARD",
+    "Locked",
     "PathLike",
+    "Sealed",
     "advance",
     "cell_width",
     "cells",
     "decode_json",
     "decoded",
     "encode_json",
+    "exclusive",
     "existing_directory",
     "folder_files",
     "open_bytes",
@@ -50,6 +55,7 @@ __all__ = [
     "replacing_together",
     "suffix",
     "termination_as_exit",
+    "text_table",
     "visible",
     "write_sealed",
 ]
