@@ -11,12 +11,14 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 from tiny_models import SIZES, example_trees, toy_treebank
 
 from discoparse.cli import main
 from discoparse.evaluation import evaluate
 from discoparse.model.info import read_info
 from discoparse.parser.finding import load_parser
+from discoparse.training import Trainer
 from discoparse.tree import Tree
 from discoparse.treebank import write_trees
 from discoparse.treebank.discbracket import format_tree
@@ -130,6 +132,13 @@ def test_show_recipe_prints_what_would_be_used(capsys):
     assert "optimizer = adamw" in capsys.readouterr().out  # fast is the default
 
 
+def test_recipes_are_shown_without_loading_pytorch():
+    """Help and misuse are answered at once."""
+    program = "from discoparse.cli import cli; cli(['train', '--show-recipe'], standalone_mode=False); import sys; "
+    program += "import discoparse.cli.experiment; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -142,6 +151,8 @@ def test_show_recipe_prints_what_would_be_used(capsys):
         (["--train", "a", "--dev", "b", "--output", "c", "--language", "english"], "a code of two letters"),
         (["--set", "oracle=delphic"], "unknown oracle"),
         (["--set", "evaluate_every=0"], "evaluate_every"),
+        (["--set", "layers=100000"], "layers = 100000 is out of range: choose a value from 0 to 8"),
+        (["--epochs", "10000000000"], "epochs = 10000000000 is out of range"),
         (["--recipe", "slow"], "slow"),
         (["--epochs", "0"], "0"),
         (["--minutes", "0"], "0"),
@@ -153,6 +164,18 @@ def test_wrong_use_is_explained(options, message, capsys):
     """Exit status 2 and a sentence."""
     assert run("train", *options) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_training_that_diverges(tmp_path, treebank, capsys, monkeypatch):
+    """Status 1 and a sentence."""
+
+    def spoiled(*_: object) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.tensor(torch.nan, requires_grad=True), torch.tensor(0.0)
+
+    monkeypatch.setattr(Trainer, "_parsing_losses", spoiled)
+    arguments = ["--train", treebank[0], "--dev", treebank[1], "-o", tmp_path / "out", *QUICK, "--quiet"]
+    assert run("train", *arguments) == 1
+    assert "the training diverged in epoch 1" in capsys.readouterr().err
 
 
 def test_treebanks_without_trees_are_refused(tmp_path, treebank, capsys):

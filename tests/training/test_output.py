@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from tiny_models import DEV, TRAIN, short_recipe
 
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.files.lock import Locked, exclusive
+from discoparse.model.info import read_info
 from discoparse.training import train
 from discoparse.training.log import Log
 
@@ -137,6 +139,15 @@ def test_a_damaged_log_does_not_stop_a_resumed_training(tmp_path, monkeypatch):
     log.write_text("\n".join([lines[0][:20], *lines[1:]]))
     assert run(tmp_path / "out", short_recipe("paper"), resume=True).finished
     assert [record["epoch"] for record in records(tmp_path / "out") if record["type"] == "epoch"] == [2, 3, 4]
+
+
+@pytest.mark.skipif(sys.platform in ("darwin", "win32"), reason="file names are always Unicode here")
+def test_a_directory_whose_name_is_not_utf_8(tmp_path):
+    """The model is named after it, and what is written about it is UTF-8."""
+    output = tmp_path / os.fsdecode(b"mod\xe8le")
+    assert run(output, short_recipe("fast", epochs=1)).finished
+    assert read_info(output).name == r"mod\xe8le"
+    assert r"mod\xe8le" in (output / "curves.svg").read_text(encoding="utf-8")
 
 
 def test_a_log_has_no_nan(tmp_path):

@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 
 from discoparse.errors import DiscoparseError, UsageError, did_you_mean
+from discoparse.files import printable
 from discoparse.model.info import ModelInfo
 from discoparse.neural.device import choose_device, training_threads, use_threads
 from discoparse.parser.tokens import LONGEST_SENTENCE
@@ -62,7 +63,7 @@ def train(
     clock = Clock(minutes, started)
     with open_output(output, resume) as state, _threads(threads or training_threads()):
         checkpoint = None if state is None else Checkpoint(state)
-        info = info or ModelInfo(output.resolve().name)
+        info = info or ModelInfo(printable(output.resolve().name))
         session = Session(recipe, train_trees, dev_trees, output, chosen, seed, info, dev_sets, start)
         if checkpoint is not None:
             session.resume(checkpoint, clock)
