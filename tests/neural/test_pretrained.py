@@ -37,7 +37,7 @@ def encoder(request, tmp_path_factory):
 
 
 def loaded(folder, **options) -> tuple[PieceVocabulary, Pretrained]:
-    config, pieces, parameters = read_pretrained(folder, **options)
+    config, pieces, parameters, _ = read_pretrained(folder, **options)
     module = Pretrained(config).eval()
     module.transformer.load_state_dict(parameters)
     return pieces, module

@@ -14,6 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from discoparse.errors import DiscoparseError, UsageError
+from discoparse.neural.eight_bit import EightBitLinear
+from discoparse.neural.graphs import Graphs
 from discoparse.neural.pieces import PieceBatch, PieceVocabulary
 
 if TYPE_CHECKING:
@@ -59,11 +61,29 @@ class Pretrained(nn.Module):
         super().__init__()
         self.config = config
         self.transformer = _without_head(_from_config(config.transformer))
+        if config.transformer["model_type"] == "mpnet":
+            from discoparse.neural.mpnet import fuse_attention
+
+            fuse_attention(self.transformer)
         if _hidden_size(self.transformer) != config.size:
             raise ValueError(f"the encoder has {_hidden_size(self.transformer)} units, not {config.size}")
         layers = _layer_count(self.transformer)
         self.mixture = nn.Parameter(torch.zeros(layers + 1)) if config.mix else None
         self.half_precision = False  # bfloat16 on a GPU
+        self.eight_bits = False  # in products on a CPU
+        self.graphs: Graphs | None = None  # while it is trained on a GPU
+
+    def use_eight_bits(self) -> None:
+        """Compute with eight-bit matrices on a CPU: for a transformer whose matrices are kept like that."""
+        self.eight_bits = True
+        for layer in self.transformer.modules():
+            if type(layer) is nn.Linear:
+                layer.__class__ = EightBitLinear
+
+    def use_graphs(self, budget: int) -> None:
+        """Train by CUDA graphs, in batches of so many pieces with padding."""
+        trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
+        self.graphs = Graphs(self._states, trained, self.config.pieces["padding"], budget)
 
     def forward(self, pieces: Pieces, batch: int, width: int) -> Tensor:
         """[W, P] pieces -> [B, N, E]; zero where a sentence has ended."""
@@ -78,16 +98,22 @@ class Pretrained(nn.Module):
 
     def piece_states(self, pieces: Pieces) -> Tensor:
         """The transformer's own vectors [W, P, E]."""
-        there = torch.arange(pieces.ids.shape[1], device=pieces.ids.device) < pieces.lengths[:, None]  # [W, P]
+        if self.graphs is not None and self.training and torch.is_grad_enabled():
+            return self.graphs(pieces.ids, pieces.lengths)
+        return self._states(pieces.ids, pieces.lengths)
+
+    def _states(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        """[W, P] ids, [W] lengths -> [W, P, E]."""
+        there = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]  # [W, P]
         mask = there.long()
-        if self.config.bidirectional:  # a mask with four dimensions is used as it is
+        if self.config.bidirectional or self.graphs is not None:  # a mask with four dimensions is used as it is
             mask = _open_mask(there, self.transformer.dtype)
-        with torch.autocast(pieces.ids.device.type, torch.bfloat16, enabled=self.half_precision):
-            output = self.transformer(
-                input_ids=pieces.ids, attention_mask=mask, output_hidden_states=self.mixture is not None
-            )
+        # Casts of the parameters are not kept: graphs could not use them, and nothing else uses them twice.
+        with torch.autocast(ids.device.type, torch.bfloat16, enabled=self.half_precision, cache_enabled=False):
+            output = self.transformer(input_ids=ids, attention_mask=mask, output_hidden_states=self.mixture is not None)
         if self.mixture is None:
-            return output.last_hidden_state.float()
+            last: Tensor = output.last_hidden_state.float()
+            return last
         weights = self.mixture.softmax(0)
         return torch.stack([w * state.float() for w, state in zip(weights, output.hidden_states, strict=True)]).sum(0)
 
@@ -114,8 +140,9 @@ def require_transformers() -> None:
 
 def read_pretrained(
     source: str | Path, *, layers: int | None = None, pooling: str = "first", mix: bool = False
-) -> tuple[PretrainedConfig, PieceVocabulary, dict[str, Tensor]]:
-    """A transformer by its name on the Hugging Face hub or its directory: configuration, pieces, parameters.
+) -> tuple[PretrainedConfig, PieceVocabulary, dict[str, Tensor], int | None]:
+    """A transformer by its name on the Hugging Face hub or its directory: configuration, pieces, parameters, and the id
+    of its mask, if it has one.
 
     With `layers`, only so many of the lowest layers are kept.
     """
@@ -158,7 +185,7 @@ def read_pretrained(
         bidirectional=causal,
         pieces=pieces.to_json(),
     )
-    return pretrained, pieces, dict(transformer.state_dict())
+    return pretrained, pieces, dict(transformer.state_dict()), tokenizer.mask_token_id
 
 
 def _from_config(config: dict[str, Any]) -> PreTrainedModel:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from discoparse.neural.batching import form_tensors
+from discoparse.neural.graphs import aligned
 from discoparse.neural.lockstep import BITS, GoldBatch, gold_arrays
 from discoparse.neural.network import Inputs
 from discoparse.neural.pieces import PieceSentence, piece_batch
@@ -130,7 +131,8 @@ class Corpus:
             known = vocabulary.pieces
             names = list(forms)
             self.pieces = [known.sentence([names[k] for k in row]) for row in form_rows]
-            self.sizes = np.array([len(sentence.ids) for sentence in self.pieces])
+            special = len(known.prefix) + len(known.suffix)
+            self.sizes = np.array([aligned(len(sentence.ids) + special) for sentence in self.pieces])
         self.vocabulary = vocabulary
 
     def __len__(self) -> int:

@@ -25,6 +25,7 @@ class StartingEncoder:
     config: PretrainedConfig
     pieces: PieceVocabulary
     parameters: dict[str, Tensor]
+    mask: int | None  # the piece that stood for hidden ones when it was pretrained
 
     def fingerprint(self) -> str:
         """Tells one encoder from another, for a training that is resumed."""
