@@ -31,7 +31,7 @@ SENTENCES = [["The", "dog", "barks", "."], ["What"], ["unbelievably", "old", "ca
 def encoder_parser(folder, architecture: str = "bert", **sizes) -> Parser:
     """A parser with random parameters but those of the encoder."""
     plain = random_parser()
-    config, pieces, parameters = read_pretrained(save_encoder(architecture, folder), pooling="mean")
+    config, pieces, parameters, _ = read_pretrained(save_encoder(architecture, folder), pooling="mean")
     torch.manual_seed(1)
     network = Network(dataclasses.replace(plain.network.config, pretrained=config, **sizes))
     network.encoder.pretrained.transformer.load_state_dict(parameters)
@@ -162,3 +162,28 @@ def test_hand_made_models_are_refused(model, changes):
     sealed_again(model, **changes)
     with pytest.raises(DiscoparseError):
         load_model(model)
+
+
+def test_eight_bit_matrices_are_multiplied_in_eight_bits(model, parser, monkeypatch):
+    """Where a model keeps them so; not where it keeps all of its numbers, and not in training."""
+    from discoparse.neural.eight_bit import EightBitLinear, products_are_exact
+
+    def linear_layers(network: Network) -> set[type]:
+        return {type(layer) for layer in network.encoder.pretrained.modules() if isinstance(layer, torch.nn.Linear)}
+
+    monkeypatch.setattr("discoparse.model.packing._LARGE", 16)
+    save(model, parser)
+    loaded = load_parser(model)
+    assert linear_layers(loaded.network) == {EightBitLinear}
+    assert linear_layers(pickle.loads(pickle.dumps(loaded)).network) == {EightBitLinear}
+    assert linear_layers(parser.network) == {torch.nn.Linear}
+    if products_are_exact():
+        products = []
+        plain = torch._int_mm
+        monkeypatch.setattr(torch, "_int_mm", lambda one, other: products.append(one.shape) or plain(one, other))
+        loaded.parse_tokens(SENTENCES)
+        assert products
+    parameters = parser.network.state_dict()
+    info = parser.info
+    save_model(model, parameters, parser.network.config, parser.vocabulary, info, rounded=False)
+    assert linear_layers(load_parser(model).network) == {torch.nn.Linear}

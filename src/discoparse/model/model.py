@@ -151,6 +151,10 @@ def load_model(path: str | Path) -> Model:
     with torch.random.fork_rng(devices=[]):  # the random initial values are overwritten: leave no trace of them
         network = Network(config)
     network.load_state_dict(parameters)
+    if network.encoder.pretrained is not None and any(
+        name.startswith(PRETRAINED) and tensor.dtype == torch.int8 for name, tensor in stored.items()
+    ):
+        network.encoder.pretrained.use_eight_bits()
     return Model(network, vocabulary, info)
 
 

@@ -28,6 +28,7 @@ from discoparse.neural.vocabulary import Vocabulary
 
 # Tokens of a batch with padding: large enough to keep the device busy, small enough for its caches or memory.
 BATCH_TOKENS = {"cpu": 3072, "cuda": 32768}
+BATCH_PIECES = {"cpu": 512, "cuda": 32768}  # with a pretrained encoder, whose layers are wide
 Words = Sequence[str]
 
 
@@ -81,6 +82,8 @@ class Decoder:
 
     def __init__(self, network: Network, vocabulary: Vocabulary, device: torch.device) -> None:
         self.network = network.to(device).eval()
+        if network.encoder.pretrained is not None:
+            network.encoder.pretrained.half_precision = device.type == "cuda" and torch.cuda.is_bf16_supported()
         self.vocabulary = vocabulary
         self.device = device
         self.chains = Chains(vocabulary)
@@ -108,12 +111,12 @@ class Decoder:
 
     def batches(self, sentences: Sequence[Words]) -> list[np.ndarray]:
         """Indexes of sentences of like length, shortest first, in batches; empty sentences are left out."""
-        lengths = np.array([len(sentence) for sentence in sentences])
+        lengths, budget = np.array([len(sentence) for sentence in sentences]), BATCH_TOKENS[self.device.type]
         if self.vocabulary.pieces is not None:  # most of the time goes into these
-            pieces = self.vocabulary.pieces
+            pieces, budget = self.vocabulary.pieces, BATCH_PIECES[self.device.type]
             lengths = np.array([sum(len(pieces.pieces(word)) for word in sentence) for sentence in sentences])
         order = np.argsort(lengths, kind="stable")
-        return by_budget(order[np.searchsorted(lengths[order], 1) :], lengths, BATCH_TOKENS[self.device.type])
+        return by_budget(order[np.searchsorted(lengths[order], 1) :], lengths, budget)
 
     def encode(self, sentences: Sequence[Words]) -> tuple[Tensor, Tensor, Tensor]:
         """The token vectors of one batch, h(1) and h of the last layer [B, N, D], and the lengths [B]."""

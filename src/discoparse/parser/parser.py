@@ -60,7 +60,10 @@ class Parser:
         """Locks and caches stay behind; on a machine without a GPU, the copy uses the CPU."""
         parameters = {name: tensor.cpu() for name, tensor in self.network.state_dict().items()}
         threads = self.threads, _PROCESS
-        return _revive, (parameters, self.network.config, self.vocabulary, self.device.type, self.info, threads)
+        pretrained = self.network.encoder.pretrained
+        eight_bits = pretrained is not None and pretrained.eight_bits
+        kept = (self.network.config, self.vocabulary, self.device.type, self.info)
+        return _revive, (parameters, *kept, threads, eight_bits)
 
     @property
     def language(self) -> str | None:
@@ -186,6 +189,7 @@ def _revive(
     device: str,
     info: ModelInfo | None,
     threads: tuple[int | None, bytes],
+    eight_bits: bool,
 ) -> Parser:
     """A parser from what `Parser.__reduce__` kept."""
     count, process = threads
@@ -194,6 +198,8 @@ def _revive(
     with torch.random.fork_rng(devices=[]):  # as in `load_parser`
         network = Network(config)
     network.load_state_dict(parameters)
+    if network.encoder.pretrained is not None and eight_bits:
+        network.encoder.pretrained.use_eight_bits()
     parser = Parser(network, vocabulary, device if torch.cuda.is_available() else "cpu", info)
     parser.threads = count
     return parser
