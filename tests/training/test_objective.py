@@ -71,10 +71,53 @@ def test_a_set_of_optimal_actions_is_rewarded_together():
         torch.tensor([0, 0, 0]),
         torch.tensor([0, 0, 0]),
         torch.tensor([True, False, True]),
+        0,
     )
     scores = torch.tensor([0.5, 2.0, -1.0])
     chances = scores.softmax(0)
     torch.testing.assert_close(structural_loss(scores, decisions), -(chances[0] + chances[2]).log())
+
+
+@pytest.mark.parametrize(
+    ("item", "focus", "weight"),
+    [
+        ((0, 0, 9, 9), (1, 1, 9, 9), 1),  # neighbours, in both orders
+        ((3, 4, 9, 9), (1, 2, 9, 9), 1),
+        ((0, 0, 9, 9), (2, 2, 9, 9), 5),  # with a word between them
+        ((0, 3, 1, 2), (1, 2, 9, 9), 1),  # one is the gap of the other
+        ((1, 2, 9, 9), (0, 3, 1, 2), 1),
+        ((0, 3, 1, 2), (1, 1, 9, 9), 5),  # fills a part of the gap
+        ((0, 3, 1, 2), (2, 2, 9, 9), 5),
+        ((0, 3, 1, 2), (4, 4, 9, 9), 5),  # the gap stays
+        ((4, 4, 9, 9), (0, 3, 1, 2), 5),
+    ],
+)
+def test_decisions_for_discontinuous_constituents_weigh_more(item, focus, weight):
+    """The first focus becomes an item, the second decides; nil is row 9. Other decisions weigh as before."""
+    pairs = torch.tensor([1, 1, 0]), torch.tensor([0, 3 + 5, 3 + 1]), torch.tensor([True, False, True])
+    decisions = Decisions(torch.tensor([item, focus, focus]), torch.zeros(3, dtype=torch.long), *pairs, 9)
+    scores = torch.tensor([0.3, 1.0, 2.0])  # the last decision has one action only, and costs nothing
+    plain = structural_loss(scores, decisions)
+    torch.testing.assert_close(structural_loss(scores, decisions, gap_weight=5.0), weight * plain)
+
+
+def test_shifts_and_actions_that_are_not_optimal_do_not_weigh_more():
+    pairs = torch.tensor([1, 1]), torch.tensor([0, 3 + 5]), torch.tensor([False, True])
+    sets = torch.tensor([(0, 0, 9, 9), (2, 2, 9, 9), (0, 0, 9, 9)])
+    decisions = Decisions(sets, torch.zeros(3, dtype=torch.long), *pairs, 9)
+    scores = torch.tensor([0.3, 1.0])
+    torch.testing.assert_close(structural_loss(scores, decisions, gap_weight=5.0), structural_loss(scores, decisions))
+
+
+def test_the_recipe_sets_the_weight_of_gaps():
+    """With discontinuous trees, the first step's structural loss is larger."""
+    losses = []
+    for weight in (1.0, 4.0):
+        recipe = tiny_recipe(gap_weight=weight, exploration=0.0)
+        trainer = Trainer(recipe, toy_treebank(9, 3), CPU, seed=1)
+        trainer.start_epoch()
+        losses.append(next(iter(trainer.steps()))["structure"].item())
+    assert losses[1] > losses[0]
 
 
 def test_extreme_scores_give_finite_losses_and_gradients():
@@ -86,6 +129,7 @@ def test_extreme_scores_give_finite_losses_and_gradients():
         torch.tensor([0, 0, 0, 1, 1]),
         torch.zeros(5, dtype=torch.long),
         torch.tensor([False, True, False, False, True]),
+        0,
     )
     loss = structural_loss(scores, decisions)
     loss.backward()

@@ -331,7 +331,7 @@ def test_two_predictions_of_one_pair_get_different_masks():
     rows = scorers.with_nil(torch.randn(1, 3, 2 * SIZES["hidden"]))
     focus = torch.tensor([[0, 0, 3, 3], [1, 1, 3, 3], [1, 1, 3, 3]])
     pairs = torch.tensor([1, 1]), torch.tensor([0, 0])
-    decisions = Decisions(focus, torch.zeros(3, dtype=torch.long), *pairs, torch.tensor([True, False]))
+    decisions = Decisions(focus, torch.zeros(3, dtype=torch.long), *pairs, torch.tensor([True, False]), 3)
     for training in (True, False):
         first = plain_inputs(scorers.train(training), rows, decisions)
         one, other = first.pairs(decisions.pair_item, decisions.pair_focus)

@@ -8,10 +8,12 @@ import torch
 from tiny_models import TRAIN, short_recipe, toy_treebank
 
 from discoparse.neural.network import Inputs
+from discoparse.neural.pieces import PieceVocabulary
+from discoparse.neural.pretrained import Pieces
 from discoparse.neural.vocabulary import UNKNOWN
 from discoparse.training.loop import Trainer
 from discoparse.training.recipe import RECIPES
-from discoparse.training.unknown import replace_characters
+from discoparse.training.unknown import hide_pieces, replace_characters
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -108,3 +110,29 @@ def test_exploration_before_an_epoch_reads_the_words_as_they_are():
     for inputs in seen:
         there = torch.arange(inputs.characters.shape[1]) < inputs.form_lengths[:, None]
         assert (inputs.characters[there] != UNKNOWN).all()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_a_share_of_the_pieces_is_hidden(share):
+    """Words only: what begins and ends a sentence, and padding, stay. 0 is the padding, 1 and 2 begin and end it."""
+    pytest.importorskip("tokenizers", reason="the extra `transformers` is not installed")
+    from tokenizers import Tokenizer, models
+
+    known = PieceVocabulary(Tokenizer(models.WordLevel({"a": 5}, "a")).to_str(), (1,), (2,), 0, 3, 64)
+    ids = torch.full((200, 42), 5)
+    lengths = torch.tensor([42, 12] * 100)
+    ids[:, 0] = 1
+    for row, length in zip(ids, lengths.tolist(), strict=True):
+        row[length - 1] = 2
+        row[length:] = 0
+    none = torch.zeros(0, dtype=torch.long)
+    inputs = Inputs(none, none, none, none, none, Pieces(ids, lengths, none, none))
+    torch.manual_seed(1)
+    hide_pieces(inputs, known, 4, share)
+    found = inputs.pieces.ids
+    assert torch.equal(found[ids != 5], ids[ids != 5])
+    words = found[ids == 5]
+    assert set(words.tolist()) <= {4, 5}
+    n = len(words)
+    assert abs((words == 4).sum().item() - share * n) <= 5 * (n * share * (1 - share)) ** 0.5
+    assert not (ids == 4).any()  # the batch is kept as it was

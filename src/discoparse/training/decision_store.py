@@ -55,7 +55,8 @@ class DecisionStore:
         start = (counts.cumsum(0) - counts)[sentence]
         item = pairs[:, 1].long()
         item = torch.where(item >= 0, start + item, len(focus) + sentence * width - 2 - item)
-        return Decisions(focus, foci[:, 4].long(), start + pairs[:, 0], item, pairs[:, 2].bool())
+        optimal = pairs[:, 2].bool()
+        return Decisions(focus, foci[:, 4].long(), start + pairs[:, 0], item, optimal, len(chosen) * width)
 
 
 def split_decisions(batch: Decisions, chosen: np.ndarray, lengths: np.ndarray, width: int) -> dict[int, Rows]:

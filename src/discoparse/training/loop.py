@@ -32,7 +32,7 @@ from discoparse.training.objective import (
 from discoparse.training.optimisation import Optimisation
 from discoparse.training.recipe import Recipe
 from discoparse.training.starting_encoder import StartingEncoder
-from discoparse.training.unknown import replace_characters, replace_rare_words
+from discoparse.training.unknown import hide_pieces, replace_characters, replace_rare_words
 from discoparse.tree import Tree
 
 _BATCHES = 100  # batches in an epoch, about, where the recipe's bounds on their size allow it
@@ -94,8 +94,10 @@ class Trainer:
         self.seed = seed
         self.device = device
         self.vocabulary = Vocabulary.from_trees(trees, recipe.chains, recipe.min_frequency, recipe.unk_share)
+        self.mask: int | None = None  # the piece that stands for hidden ones
         if encoder is not None:
             self.vocabulary = dataclasses.replace(self.vocabulary, pieces=encoder.pieces)
+            self.mask = encoder.mask
         chains = ChainTable(self.vocabulary, recipe.chains)
         self.corpus = Corpus(trees, self.vocabulary, chains, device, recipe.encoder_pooling)
         self.chains = chains.spelled(device)
@@ -106,6 +108,10 @@ class Trainer:
         self.network = self.network.to(device).train()
         tokens = int(self.corpus.sizes.sum())
         self.batch_tokens = max(recipe.batch_tokens, min(recipe.most_batch_tokens, tokens // _BATCHES))
+        pretrained = self.network.encoder.pretrained
+        graphs = recipe.encoder_graphs and not recipe.encoder_checkpointing and device.type == "cuda"
+        if pretrained is not None and graphs:
+            pretrained.use_graphs(self.batch_tokens)
         self.batches = self._batches(0)
         counts = [len(self.batches), *(len(self._batches(epoch)) for epoch in range(1, _COUNTED))]
         self.batches_an_epoch = sum(counts) / len(counts)  # on average
@@ -237,6 +243,9 @@ class Trainer:
         replace_rare_words(inputs, self.vocabulary.rare, self.recipe.unk_probability)
         if self.recipe.unk_characters:
             replace_characters(inputs, self.recipe.unk_characters)
+        if self.vocabulary.pieces is not None and self.mask is not None and self.recipe.hidden_pieces:
+            share = self.recipe.hidden_pieces * (1 - self.optimisation.progress())
+            hide_pieces(inputs, self.vocabulary.pieces, self.mask, share)
         first, last = self.network.encoder(inputs)
         return first, last
 
@@ -258,6 +267,6 @@ class Trainer:
             decisions = self.decisions.batch(chosen, index, last.shape[1])
         rows = scorers.with_nil(last)
         first = (plain_inputs if recipe.dropout_scorer else factored_inputs)(scorers, rows, decisions)
-        structure = structural_loss(score_pairs(scorers, first, decisions), decisions)
+        structure = structural_loss(score_pairs(scorers, first, decisions), decisions, recipe.gap_weight)
         labels = label_loss(scorers, scorers.label_hidden_states(first.labels), decisions.label, self.chains)
         return structure, labels

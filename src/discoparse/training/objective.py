@@ -35,6 +35,7 @@ class Decisions:
     pair_focus: Tensor  # [R] row of the focus that decides
     pair_item: Tensor  # [R]
     pair_optimal: Tensor  # [R] whether the oracle wants this action
+    nil: int  # the row of nil
 
 
 def decisions_of(trace: Trace, lengths: np.ndarray) -> Decisions:
@@ -62,6 +63,7 @@ def decisions_of(trace: Trace, lengths: np.ndarray) -> Decisions:
         row[b, t],
         torch.where(step >= 0, row[b, step.clamp(min=0)], len(made) + b * width + slot),
         trace.optimal[b, t, slot],
+        batch * width,
     )
 
 
@@ -116,14 +118,40 @@ def score_pairs(scorers: Scorers, first: FirstLayers, decisions: Decisions) -> T
     return torch.cat([checkpoint(score, item, focus, use_reentrant=False) for item, focus in parts])
 
 
-def structural_loss(scores: Tensor, decisions: Decisions) -> Tensor:
-    """Negative log-likelihood of the optimal actions, summed over structural decisions; scores are [R]."""
+def structural_loss(scores: Tensor, decisions: Decisions, gap_weight: float = 1.0) -> Tensor:
+    """Negative log-likelihood of the optimal actions, summed over structural decisions; scores are [R].
+
+    Decisions with an optimal action that makes a discontinuous constituent count `gap_weight` times.
+    """
     count = len(decisions.focus)
     everything = _log_sum_exp(scores, decisions.pair_focus, count)
     wanted = _log_sum_exp(scores.masked_fill(~decisions.pair_optimal, -torch.inf), decisions.pair_focus, count)
     # A focus without a following decision (the last of a sentence) has no pairs: both sums are minus infinity.
     decided = torch.isfinite(everything)
-    return torch.where(decided, everything - wanted, 0.0).sum()
+    losses = torch.where(decided, everything - wanted, 0.0)
+    return (losses * _gap_weights(decisions, gap_weight)).sum() if gap_weight != 1 else losses.sum()
+
+
+def _gap_weights(decisions: Decisions, weight: float) -> Tensor:
+    """For every focus [F] the weight of its decision: `weight` where an optimal COMBINE leaves a gap, else 1.
+
+    A set is known by its ends and those of its gap here, so two sets with gaps count as leaving one even where they
+    interleave and leave none, which is rare.
+    """
+    chosen = decisions.pair_optimal & (decisions.pair_item < len(decisions.focus))  # optimal COMBINEs
+    deciding = decisions.pair_focus[chosen]
+    item, focus = decisions.focus[decisions.pair_item[chosen]], decisions.focus[deciding]  # [r, 4] each
+    nil = decisions.nil
+    whole = (item[:, 2] == nil) & (focus[:, 2] == nil)
+    joined = whole & ((item[:, 1] + 1 == focus[:, 0]) | (focus[:, 1] + 1 == item[:, 0]))
+    filled = _fills(item, focus, nil) | _fills(focus, item, nil)
+    weights = torch.ones(len(decisions.focus), device=focus.device)
+    return weights.index_fill(0, deciding[~(joined | filled)], weight)
+
+
+def _fills(one: Tensor, other: Tensor, nil: int) -> Tensor:
+    """Whether a set without a gap is just the gap of the other: [r, 4] twice -> [r]."""
+    return (one[:, 2] == nil) & (one[:, 0] == other[:, 2]) & (one[:, 1] == other[:, 3])
 
 
 def _log_sum_exp(scores: Tensor, segment: Tensor, count: int) -> Tensor:

@@ -65,6 +65,7 @@ class Recipe:
     exploration: float = _range(0.15, 0, 1)  # probability of exploring
     explore_whole_batches: bool = False  # explore batches right before they are used, not sentences before each epoch
     exploration_start: float = _range(0.0, 0, 1)  # share of the training that comes before the first exploration
+    gap_weight: float = _range(1.0, 0.01, 100)  # of structural decisions that make a discontinuous constituent
 
     # Optimisation
     epochs: int = _range(100, 0, 10**6)  # at least this many,
@@ -92,7 +93,9 @@ class Recipe:
     encoder_rate: float = _range(1e-4, 0, 1)  # its learning rate at the top
     encoder_layer_decay: float = _range(1.0, 0, 1)  # what the rate is multiplied by with each layer further down
     encoder_half: bool = True  # bfloat16 on a GPU
+    encoder_graphs: bool = True  # CUDA graphs on a GPU, without checkpointing
     encoder_checkpointing: bool = False  # less memory, a third more time
+    hidden_pieces: float = _range(0.0, 0, 1)  # share of its pieces that are masked at first; falls to none
     dropout_pretrained: float = _range(0.0, 0, 0.99)  # output of the encoder
 
     # Evaluation
@@ -194,6 +197,8 @@ RECIPES["pretrained"] = RECIPES["fast"].replace(
     layers=0,
     dropout_tagger=0.3,
     dropout_pretrained=0.3,
+    hidden_pieces=0.15,
+    gap_weight=3.0,
     epochs=12,
     updates=0,
     batch_tokens=1000,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from discoparse.neural.network import Inputs
+from discoparse.neural.pieces import PieceVocabulary
 from discoparse.neural.vocabulary import UNKNOWN
 
 
@@ -28,3 +29,15 @@ def replace_characters(inputs: Inputs, share: float) -> None:
     replaced = there & chosen & (torch.rand(forms, longest, device=device) < part)  # [U, L]
     inputs.characters = inputs.characters.masked_fill(replaced, UNKNOWN)
     inputs.words = inputs.words.masked_fill(replaced.any(1)[inputs.forms], UNKNOWN)
+
+
+def hide_pieces(inputs: Inputs, known: PieceVocabulary, mask: int, share: float) -> None:
+    """Replace a `share` of the pieces that a pretrained encoder reads by its mask, as when it was pretrained.
+
+    What surrounds a word must then do, which keeps a large encoder from learning a small treebank by heart.
+    """
+    assert inputs.pieces is not None
+    ids, lengths = inputs.pieces.ids, inputs.pieces.lengths
+    column = torch.arange(ids.shape[1], device=ids.device)
+    inside = (column >= len(known.prefix)) & (column < (lengths - len(known.suffix))[:, None])  # [W, P]
+    inputs.pieces.ids = ids.masked_fill(inside & (torch.rand(ids.shape, device=ids.device) < share), mask)
