@@ -32,20 +32,25 @@ _SPECIAL = ["<pad>", "<s>", "</s>", "<unk>", "<mask>"]
 
 def save_encoder(architecture: str, folder: Path, seed: int = 0) -> Path:
     """Write a transformer with random parameters and its tokenizer."""
-    from transformers import AutoConfig, AutoModel
+    from transformers import AutoModel
 
-    kind, extra = ENCODERS[architecture]
-    tokenizer = _tokenizer(kind, architecture in DECODERS)
+    tokenizer = _tokenizer(ENCODERS[architecture][0], architecture in DECODERS)
     tokenizer.save_pretrained(folder)
-    ids = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2}
-    config = AutoConfig.for_model(architecture, vocab_size=len(tokenizer), **{**_SIZES, **ids, **extra})
     torch.manual_seed(seed)
-    model = AutoModel.from_config(config)
+    model = AutoModel.from_config(encoder_config(architecture, len(tokenizer)))
     with torch.no_grad():
         for parameter in model.parameters():  # random enough that every layer matters
             parameter.add_(0.2 * torch.randn_like(parameter))
     model.save_pretrained(folder)
     return folder
+
+
+def encoder_config(architecture: str, vocabulary: int):
+    """The configuration of a transformer with two small layers."""
+    from transformers import AutoConfig
+
+    ids = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2}
+    return AutoConfig.for_model(architecture, vocab_size=vocabulary, **{**_SIZES, **ids, **ENCODERS[architecture][1]})
 
 
 def _tokenizer(kind: str, decoder: bool):
