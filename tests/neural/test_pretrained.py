@@ -187,3 +187,15 @@ def test_without_the_extra_the_error_says_what_to_install(monkeypatch, tmp_path)
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(UsageError, match=r"pip install 'discoparse\[transformers\]'"):
         read_pretrained(tmp_path)
+
+
+def test_reading_prints_nothing(tmp_path, capfd):
+    """Not even about the layers that are left out, and what the library would print otherwise is as before."""
+    from transformers.utils import logging
+
+    before = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    folder = save_encoder("bert", tmp_path)
+    capfd.readouterr()
+    read_pretrained(folder, layers=1)
+    assert capfd.readouterr() == ("", "")
+    assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == before

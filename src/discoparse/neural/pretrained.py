@@ -5,7 +5,8 @@ Shapes: W windows of at most P pieces, B sentences of at most N tokens, E units 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -160,7 +161,8 @@ def read_pretrained(
         tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, add_prefix_space=True, **options)
         if layers is not None:
             _set_layers(config, layers)
-        model = AutoModel.from_pretrained(source, config=config, dtype=torch.float32, **options)
+        with _quiet():
+            model = AutoModel.from_pretrained(source, config=config, dtype=torch.float32, **options)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise DiscoparseError(
@@ -186,6 +188,22 @@ def read_pretrained(
         pieces=pieces.to_json(),
     )
     return pretrained, pieces, dict(transformer.state_dict()), tokenizer.mask_token_id
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the library's progress bar and its table of parameters that were left out on purpose."""
+    from transformers.utils import logging
+
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()  # type: ignore[no-untyped-call, unused-ignore]
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call, unused-ignore]
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call, unused-ignore]
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call, unused-ignore]
 
 
 def _from_config(config: dict[str, Any]) -> PreTrainedModel:
