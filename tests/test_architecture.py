@@ -26,7 +26,7 @@ ROWS = (
     ("neural",),  # Section 3
     ("model", "parser"),
     ("training",),  # Section 3.5
-    ("experiment",),
+    ("experiment", "integrations"),
     ("cli",),
 )
 WITHIN = {("treebank", "transform"), ("system", "transform"), ("evaluation", "drawing"), ("parser", "model")}

@@ -1,0 +1,103 @@
+"""A component for spaCy pipelines: `nlp.add_pipe("discoparse")`. Needs spaCy (`pip install 'discoparse[spacy]'`).
+
+spaCy finds it by the entry point `spacy_factories`, so nothing has to be imported, except to look at documents that
+were stored (import this module, and `doc._.constituents` and the others are there).
+"""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from discoparse.errors import UsageError
+from discoparse.integrations.constituents import parsed_tokens, register, store
+from discoparse.parser import load
+from discoparse.parser.finding import find_model
+from discoparse.text.characters import treebank_form
+
+if TYPE_CHECKING:
+    from discoparse.parser import Parser
+
+register()
+
+
+class Discoparse:
+    """Parses the sentences of documents, with the tokens that they have."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        disable_tagger: bool = False,
+        device: str = "auto",
+        threads: int | None = None,
+    ) -> None:
+        self.model = model
+        self.disable_tagger = disable_tagger
+        self.device = device
+        self.threads = threads
+        self._parser: Parser | None = None
+
+    @property
+    def parser(self) -> Parser:
+        """The parser, which is loaded when it is first needed: `from_disk` may bring another one."""
+        if self._parser is None:
+            self._parser = load(self.model, self.device, self.threads)
+        return self._parser
+
+    def __call__(self, doc: Doc) -> Doc:
+        self._parse([doc])
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Parse the sentences of several documents together, which is faster."""
+        documents = iter(stream)
+        while batch := list(islice(documents, batch_size)):
+            self._parse(batch)
+            yield from batch
+
+    def _parse(self, documents: Sequence[Doc]) -> None:
+        sentences = []
+        for doc in documents:
+            if len(doc) and not doc.has_annotation("SENT_START"):
+                raise UsageError('the document has no sentences: nlp.add_pipe("sentencizer") before "discoparse"')
+            sentences += [sentence for sentence in doc.sents if parsed_tokens(sentence)]
+        # A token that consists of invisible characters has no form as in treebanks.
+        words = [[treebank_form(token.text) or token.text for token in parsed_tokens(s)] for s in sentences]
+        for sentence, tree in zip(sentences, self.parser.stream_tokens(words), strict=True):
+            if tree is None:
+                warnings.warn(f"a sentence of {len(sentence)} tokens is too long to be parsed", stacklevel=3)
+                continue
+            store(sentence, tree)
+            if not self.disable_tagger:
+                for token, tag in zip(parsed_tokens(sentence), tree.tags, strict=True):
+                    token.tag_ = tag
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Save the model's files with the pipeline, so that it needs no installed model where it is loaded."""
+        shutil.copytree(find_model(self.model), path, ignore=shutil.ignore_patterns("__*"), dirs_exist_ok=True)
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Discoparse:
+        """Use the model that was saved."""
+        self.model, self._parser = str(path), None
+        return self
+
+
+@Language.factory(
+    "discoparse",
+    assigns=["doc._.constituents", "span._.constituents", "token._.constituents", "token.tag"],
+    requires=["doc.sents"],
+    default_config={"model": None, "disable_tagger": False, "device": "auto", "threads": None},
+)
+def create_discoparse(
+    nlp: Language, name: str, model: str | None, disable_tagger: bool, device: str, threads: int | None
+) -> Discoparse:
+    """The component of a pipeline; without a `model`, the one that is called like the pipeline's language."""
+    return Discoparse(model or str(nlp.lang), disable_tagger=disable_tagger, device=device, threads=threads)
