@@ -42,6 +42,9 @@ NAVIGATION = {
         "docs/guides/evaluate-and-compare",
         "docs/guides/draw-for-papers",
         "docs/guides/python",
+        "docs/guides/spacy",
+        "docs/guides/nltk",
+        "docs/guides/tables",
     ],
     "Commands": [f"docs/commands/{name}" for name in COMMANDS],
     "Formats and internals": [
