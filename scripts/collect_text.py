@@ -64,7 +64,8 @@ class Source:
     licence: str
     files: str  # a regular expression that the path of a file matches whole
     extract: Extractor
-    every: int = 1  # use only every n-th file, in the order of their paths
+    every: int = 1  # use only every n-th file, in the order of their paths,
+    start: int = 0  # beginning with this one
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,10 @@ class _Repository:
     commit: str
     licence: str
 
-    def source(self, language: str, name: str, files: str, extract: Extractor, every: int = 1) -> Source:
-        return Source(language, name, self.name, self.commit, self.licence, files, extract, every)
+    def source(
+        self, language: str, name: str, files: str, extract: Extractor, every: int = 1, start: int = 0
+    ) -> Source:
+        return Source(language, name, self.name, self.commit, self.licence, files, extract, every, start)
 
 
 _EUROPARL = _Repository(
@@ -141,11 +144,12 @@ SOURCES = (
     _TATOEBA_SETS.source("nl", "tatoeba", _TATOEBA_FILES.format("nld"), pairs),
     _COMMON_VOICE.source("nl", "commonvoice", _VOICE_FILES.format("nl"), lines),
     _EUROPARL.source("nl", "europarl", r"proceedings/xml/nl/.*\.xml", europarl, every=2),
+    _EUROPARL.source("nl", "europarl2", r"proceedings/xml/nl/.*\.xml", europarl, every=4, start=1),
     _DUTCH_LAWS.source("nl", "laws", r"nl/.*\.md", laws_markdown, every=40),
     _TATOEBA_SETS.source("en", "tatoeba", _TATOEBA_FILES.format("eng"), pairs),
     _COMMON_VOICE.source("en", "commonvoice", _VOICE_FILES.format("en"), lines),
-    _NOVELS.source("en", "novels", r"(?:19C|AAW|ArTs|ChiLit|DNov)/.*\.txt", novels),
-    _EUROPARL.source("en", "europarl", r"proceedings/xml/en/.*\.xml", europarl, every=4),
+    _NOVELS.source("en", "novels", r"(?:19C|AAW|ArTs|ChiLit|DNov)/.*\.txt", novels, every=2),
+    _EUROPARL.source("en", "europarl", r"proceedings/xml/en/.*\.xml", europarl, every=5),
 )
 
 
@@ -217,7 +221,11 @@ def list_files(clone: Path, source: Source) -> list[str]:
         if pattern.fullmatch(path):
             found.append((path, *fields.split()[2:]))
     # For a file that is missing from a partial clone, git prints a word instead of the size.
-    return [blob for _, blob, size in sorted(found)[:: source.every] if size.isdigit() and int(size) <= LARGEST_FILE]
+    return [
+        blob
+        for _, blob, size in sorted(found)[source.start :: source.every]
+        if size.isdigit() and int(size) <= LARGEST_FILE
+    ]
 
 
 # State of a worker process: open clones, hashes of the paragraphs seen in each source, what to leave out.

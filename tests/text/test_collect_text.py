@@ -192,8 +192,8 @@ def test_files_that_are_there_are_kept_and_their_lines_known(sources):
 
 def test_a_sample_takes_the_first_of_each_few_files(sources, monkeypatch):
     first = collect_text.SOURCES[0]
-    monkeypatch.setattr(collect_text, "SOURCES", (replace(first, every=3),))
-    assert run(sources, "--language", "de") == {"first.txt.gz": "Das ist gut .\n"}
+    monkeypatch.setattr(collect_text, "SOURCES", (replace(first, every=3), replace(first, name="b", every=3, start=2)))
+    assert run(sources, "--language", "de") == {"first.txt.gz": "Das ist gut .\n", "b.txt.gz": "Das ist neu .\n"}
 
 
 def test_the_table_names_every_source(capsys):
