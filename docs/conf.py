@@ -51,7 +51,7 @@ NAVIGATION = {
         f"docs/reference/{name}"
         for name in ["formats", "tokenization", "model-format", "api", "oracle", "architecture"]
     ],
-    "Research": [f"research/{name}" for name in ["results", "reproducing", "speed", "lab-notebook"]],
+    "Research": [f"research/{name}" for name in ["results", "reproducing", "speed", "text-sources", "lab-notebook"]],
     "Project": ["CONTRIBUTING", "CHANGELOG"],
 }
 
