@@ -281,7 +281,7 @@ _GETTERS: dict[Any, dict[str, Callable[[Any], Any]]] = {
 
 
 def register() -> None:
-    """Give spaCy's objects their attributes."""
+    """Define the attributes under `._` unless they are defined. Components do; stored documents need a call."""
     if not Span.has_extension(STORE):
         taken = [
             f"{kind.__name__.lower()}._.{name}"

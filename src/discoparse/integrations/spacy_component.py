@@ -1,7 +1,8 @@
 """A component for spaCy pipelines: `nlp.add_pipe("discoparse")`. Needs spaCy (`pip install 'discoparse[spacy]'`).
 
-spaCy finds it by the entry point `spacy_factories`, so nothing has to be imported, except to look at documents that
-were stored (import this module, and `doc._.constituents` and the others are there).
+spaCy finds it by the entry point `spacy_factories`, so users import nothing. As soon as it looks for any component, it
+imports those of all installed packages. So importing this module must neither fail nor change anything: the attributes
+of documents are defined when a component is created.
 """
 
 from __future__ import annotations
@@ -25,8 +26,6 @@ from discoparse.text.characters import treebank_form
 if TYPE_CHECKING:
     from discoparse.parser import Parser
 
-register()
-
 
 class Discoparse:
     """Parses the sentences of documents, with the tokens that they have."""
@@ -39,6 +38,7 @@ class Discoparse:
         device: str = "auto",
         threads: int | None = None,
     ) -> None:
+        register()
         self.model = model
         self.disable_tagger = disable_tagger
         self.device = device
