@@ -26,6 +26,7 @@ ROWS = (
     ("neural",),  # Section 3
     ("model", "parser"),
     ("training",),  # Section 3.5
+    ("pretraining",),
     ("experiment", "integrations"),
     ("cli",),
 )

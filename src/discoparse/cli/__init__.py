@@ -22,6 +22,7 @@ COMMANDS = {
     "draw": "Draw trees: text, SVG, TikZ, PNG, PDF.",
     "evaluate": "Score predicted trees against gold trees.",
     "derive": "Show the derivation of a tree, step by step.",
+    "pretrain": "Train an encoder on raw text, for a parser to start from.",
     "train": "Train a parser on a treebank.",
     "parse": "Parse text.",
     "models": "List the models, or show the card of one.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -51,6 +52,12 @@ def require_folder(output: str) -> None:
     """Refuse an output file in a folder that does not exist, before any work is done."""
     if not os.path.isdir(os.path.dirname(output) or "."):
         raise UsageError(f"the folder of the output {output} does not exist: make it first")
+
+
+def check_language(language: str | None) -> None:
+    """Refuse what is not a code of a language."""
+    if language is not None and not re.fullmatch(r"[A-Za-z]{2,3}([-_]\w+)*", language):
+        raise UsageError(f"--language {language}: expected a code of two letters, as in nl, de, en, is")
 
 
 class Names(click.ParamType):  # type: ignore[type-arg]  # generic in recent versions of click only

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from pathlib import Path
 
 import click
 
 from discoparse.cli.invocation import invocation
-from discoparse.cli.options import ReadingOptions, device_option, reading_options, settings_option, tell
-from discoparse.errors import UsageError
+from discoparse.cli.options import (
+    ReadingOptions,
+    check_language,
+    device_option,
+    reading_options,
+    settings_option,
+    tell,
+)
+from discoparse.cli.several import SeveralValues
 from discoparse.files.streams import printable
 from discoparse.model.facts import read_facts
 from discoparse.training import ORACLES, RECIPES, Recipe
@@ -19,38 +25,12 @@ from discoparse.training.description import describe_training
 from discoparse.training.treebanks import read_treebanks, trees_by_name
 from discoparse.transform.empty import has_empty
 
-_SEVERAL = ("--train", "--dev")  # options that take several values: --train a b is --train a --train b
 # For the command on the card: how much of each path to show, and what has no effect on the model.
 _PATHS = {"train_files": 2, "dev_files": 2, "output": 1, "card": 2}
 _NOT_REPEATED = ("resume", "quiet", "as_json", "show_recipe")
 
 
-class TrainCommand(click.Command):
-    """A command whose options for treebanks take one file or several."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, _spread(args))
-
-
-def _spread(args: list[str]) -> list[str]:
-    """Repeat an option for each of its values.
-
-    >>> _spread(["--train", "a", "b", "--dev", "c"])
-    ['--train', 'a', '--train', 'b', '--dev', 'c']
-    """
-    spread: list[str] = []
-    option = ""
-    for argument in args:
-        if argument == "-" or not argument.startswith("-"):
-            if option and spread[-1] != option:
-                spread.append(option)
-        else:
-            option = argument if argument in _SEVERAL else ""
-        spread.append(argument)
-    return spread
-
-
-@click.command(cls=TrainCommand)
+@click.command(cls=SeveralValues, several=("--train", "--dev"))
 @click.option("--train", "train_files", multiple=True, metavar="FILE [FILE …]", help="Treebanks to train on.")
 @click.option("--dev", "dev_files", multiple=True, metavar="FILE [FILE …]", help="Treebanks to choose the best by.")
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="Directory for model, state, log and curves.")
@@ -124,8 +104,7 @@ def command(
         return
     if not train_files or not dev_files or output is None:
         raise click.UsageError("training needs --train, --dev and --output")
-    if language is not None and not re.fullmatch(r"[A-Za-z]{2,3}([-_]\w+)*", language):
-        raise UsageError(f"--language {language}: expected a code of two letters, as in nl, de, en, is")
+    check_language(language)
 
     from discoparse.neural.device import choose_device
     from discoparse.training import train

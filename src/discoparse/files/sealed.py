@@ -27,12 +27,12 @@ def write_sealed(path: Path, files: Mapping[str, bytes]) -> None:
     replace_directory(path, {**files, CHECKSUMS: _checksums(files)})
 
 
-def read_sealed(path: Path, names: Sequence[str], what: str) -> dict[str, bytes]:
+def read_sealed(path: Path, names: Sequence[str], what: str, also: str = "") -> dict[str, bytes]:
     """The files of a directory, if they are what was written; `what` names it in messages ("model").
 
-    Other files in the directory are neither read nor checked.
+    Other files in the directory are neither read nor checked; those that are sealed with them must match `also`.
     """
-    sealed = Sealed(path, names, what)
+    sealed = Sealed(path, names, what, also)
     return {name: sealed.read(name) for name in names}
 
 

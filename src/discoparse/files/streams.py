@@ -1,4 +1,4 @@
-"""Opening files: one, several or a directory, `.gz` or not, any encoding, standard streams."""
+"""Opening files: one, several or a directory, compressed (`.gz`, `.xz`) or not, any encoding, standard streams."""
 
 from __future__ import annotations
 
@@ -19,7 +19,13 @@ from discoparse.files.atomic import PathLike, replacing
 
 STANDARD = "-"  # standard input or output
 _DESCRIPTORS = ("/dev/std", "/dev/fd/", "/proc/")  # open files by other names, which cannot be replaced
-DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)  # what reading a cut or damaged `.gz` raises
+try:
+    from lzma import LZMAError, LZMAFile
+except ImportError:  # a Python that was built without it
+    LZMAFile = None  # type: ignore[misc, assignment]
+    LZMAError = EOFError  # type: ignore[misc, assignment]
+DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, LZMAError)  # what reading a cut or damaged compressed file raises
+_XZ = b"\xfd7zXZ\x00"  # begins an xz file
 _UNDECODED = re.compile("[\udc80-\udcff]")  # how Python keeps bytes that it cannot decode
 _DECLARED = re.compile(rb"<\?xml[^>]*?\bencoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 
@@ -67,17 +73,17 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 
 def suffix(path: str) -> str:
-    """The ending that names the format, `.gz` aside.
+    """The ending that names the format, `.gz` and `.xz` aside.
 
     >>> suffix("corpus/dev.Export.gz")
     '.export'
     """
-    return Path(path.removesuffix(".gz")).suffix.lower()
+    return Path(path.removesuffix(".gz").removesuffix(".xz")).suffix.lower()
 
 
 @contextmanager
 def open_bytes(path: str) -> Iterator[BinaryIO]:
-    """A file, decompressed if it is gzip whatever its name, or standard input; `peek` works on all."""
+    """A file, decompressed if it is gzip or xz whatever its name, or standard input; `peek` works on all."""
     if path == STANDARD:
         if sys.stdin is None:
             raise UsageError("standard input is closed: name a file")
@@ -88,8 +94,13 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
         raw = open(path, "rb")  # noqa: SIM115  (closed below)
     try:
         buffered = raw if hasattr(raw, "peek") else io.BufferedReader(cast(io.RawIOBase, raw))
-        if buffered.peek(2)[:2] == b"\x1f\x8b":
+        start = buffered.peek(len(_XZ))
+        if start[:2] == b"\x1f\x8b":
             buffered = cast(BinaryIO, io.BufferedReader(gzip.GzipFile(fileobj=buffered), 1 << 16))
+        elif start.startswith(_XZ):
+            if LZMAFile is None:
+                raise UsageError(f"{path} is compressed with xz, which this Python cannot read: decompress it first")
+            buffered = cast(BinaryIO, io.BufferedReader(LZMAFile(buffered), 1 << 16))
         yield buffered
     finally:
         if path != STANDARD:

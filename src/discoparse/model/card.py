@@ -43,6 +43,22 @@ def model_card(info: ModelInfo) -> str:
     return "\n".join(lines) + "\n"
 
 
+def encoder_card(info: ModelInfo, use: str) -> str:
+    """The card of a pretrained encoder as Markdown; `use` says what kind it is and how to train with it."""
+    held_out = info.metrics.get("held_out", {})
+    figures = "It was not evaluated."
+    if "perplexity" in held_out:
+        figures = (
+            f"Perplexity {held_out['perplexity']:.1f} on {held_out['guessed']:,} hidden words or pieces of held-out "
+            f"sentences, {100 * held_out['accuracy']:.1f}% guessed right, after reading {held_out['read']:,}."
+        )
+    lines = [f"# {info.name}", "", *_paragraph(use), ""]
+    lines += _facts(("Language", info.language), ("Licence", info.licence or "not stated: that of the text applies"))
+    for title, body in (("Data", _data(info)), ("Figures", _paragraph(figures)), ("How it was made", _making(info))):
+        lines += ["", f"## {title}", "", *body]
+    return "\n".join(lines) + "\n"
+
+
 def _data(info: ModelInfo) -> list[str]:
     """Each treebank with its size and, where somebody stated them, its licence and its makers."""
     if not info.data:

@@ -41,6 +41,7 @@ CARD, CONFIG, METRICS, PARAMETERS, VOCABULARY = FILES = (
 TOKENIZER, ENCODER = "tokenizer.json", "encoder-{}.safetensors"
 _ENCODER_FILES = r"tokenizer\.json|encoder-[1-9][0-9]?\.safetensors"
 MODEL = "model"  # where the output directory of a training keeps its model
+ENCODER_FOLDER = "encoder"  # and that of a pretraining its encoder
 # Bytes: far more than a model needs, and read and parsed in a moment.
 _MOST = {CARD: 2_000_000, CONFIG: 2_000_000, METRICS: 2_000_000, VOCABULARY: 100_000_000, TOKENIZER: 100_000_000}
 
@@ -112,32 +113,48 @@ class ModelInfo:
 
 def model_directory(path: str | Path) -> Path:
     """Where the model lies: the directory itself, or `model` in the output directory of a training."""
-    path = Path(path)
-    inner = existing_directory(path / MODEL)
+    return _inner(Path(path), MODEL)
+
+
+def encoder_directory(path: str | Path) -> Path:
+    """Where a pretrained encoder lies: the directory itself, or `encoder` in the output directory of a pretraining."""
+    return _inner(Path(path), ENCODER_FOLDER)
+
+
+def _inner(path: Path, name: str) -> Path:
+    inner = existing_directory(path / name)
     return inner if inner.is_dir() and not (path / CONFIG).exists() else path
 
 
 class ModelFiles:
     """The files of a model, each read when it is needed; checksum, size and contents are verified first."""
 
+    what, format, also = "model", FORMAT, _ENCODER_FILES
+    readable: tuple[int, ...] = _READABLE
+
     def __init__(self, path: str | Path) -> None:
-        self.directory = model_directory(path)
-        self._sealed = Sealed(self.directory, FILES, "model", also=_ENCODER_FILES)
+        self.directory = self.find(path)
+        self._sealed = Sealed(self.directory, FILES, self.what, also=self.also)
         self.config = self._json(CONFIG)
         self._check_format()
 
+    @staticmethod
+    def find(path: str | Path) -> Path:
+        """The directory with the files."""
+        return model_directory(path)
+
     def _check_format(self) -> None:
         config = self.config
-        if not isinstance(config, dict) or config.get("format") != FORMAT:
-            raise DiscoparseError(f"{self.directory}: {CONFIG} is not that of a discoparse model")
-        if config.get("format_version") not in _READABLE:
+        if not isinstance(config, dict) or config.get("format") != self.format:
+            raise DiscoparseError(f"{self.directory}: {CONFIG} is not that of a {self.format}")
+        if config.get("format_version") not in self.readable:
             with self.checking(CONFIG):
                 object_of(text)(config.get("versions", {}), "versions")
                 number(config.get("format_version"), "format_version")
             raise DiscoparseError(
-                f"{self.directory}: the model has format version {config.get('format_version')}, and this program "
-                f"reads versions {' and '.join(map(str, _READABLE))}; use the version of discoparse that made it "
-                f"({config.get('versions', {}).get('discoparse', 'unknown')}) or train it again"
+                f"{self.directory}: the {self.what} has format version {config.get('format_version')}, and this "
+                f"program reads versions {' and '.join(map(str, self.readable))}; use the version of discoparse that "
+                f"made it ({config.get('versions', {}).get('discoparse', 'unknown')}) or train it again"
             )
 
     def info(self) -> ModelInfo:
@@ -192,7 +209,7 @@ class ModelFiles:
         try:
             yield
         except ValueError as error:
-            raise DiscoparseError(f"{self.directory}: {file} is not that of a working model: {error}") from None
+            raise DiscoparseError(f"{self.directory}: {file} is not that of a working {self.what}: {error}") from None
 
     def _json(self, file: str) -> Any:
         try:

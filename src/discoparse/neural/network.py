@@ -160,12 +160,21 @@ class Encoder(nn.Module):
         return self.character_lstm.ends(look_up(self.character_embedding.weight, characters), lengths)
 
     def token_vectors(
-        self, words: Tensor, form_vectors: Tensor, lengths: Tensor, pieces: Pieces | None = None
+        self,
+        words: Tensor,
+        form_vectors: Tensor,
+        lengths: Tensor,
+        pieces: Pieces | None = None,
+        hidden: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """h(1) for the tagger and h of the last layer for the parser, from [B, N] and [B, N, form size]."""
+        """h(1) for the tagger and h of the last layer for the parser, from [B, N] and [B, N, form size].
+
+        The embeddings of `hidden` words [B, N] are zero: they are to be guessed (see `discoparse.pretraining`).
+        """
         own = [form_vectors] if self.config.character_size else []
         if self.config.word_size:
-            own.append(look_up(self.word_embedding.weight, words))
+            embedding = look_up(self.word_embedding.weight, words)
+            own.append(embedding if hidden is None else embedding.masked_fill(hidden[:, :, None], 0.0))
         vectors = [*self._drop(*own)]
         if self.pretrained is not None:
             assert pieces is not None
@@ -281,25 +290,26 @@ class Network(nn.Module):
         self.encoder = Encoder(config, dropout)
         self.scorers = Scorers(config, dropout)
         self.tagger = nn.Linear(2 * config.hidden, config.tags)
-        self.initialise()
-
-    def initialise(self) -> None:
-        """Appendix B: U(-0.1, 0.1) for embeddings (and the vector of nil), Xavier for matrices; biases start at 0."""
-        for name, parameter in self.named_parameters():
-            if ".pretrained." in name:  # has parameters of its own
-                continue
-            if name.endswith("above_given.weight"):
-                nn.init.zeros_(parameter)
-            elif "embedding" in name or name.endswith("nil"):
-                nn.init.uniform_(parameter, -0.1, 0.1)
-            elif parameter.dim() == 1:
-                nn.init.zeros_(parameter)
-            elif "lstm" in name or ".layers." in name:  # four gates stand in one matrix
-                for gate in parameter.chunk(4):
-                    nn.init.xavier_uniform_(gate)
-            else:
-                nn.init.xavier_uniform_(parameter)
+        initialise(self)
 
     def tag_scores(self, first: Tensor) -> Tensor:
         """[B, N, D] -> [B, N, tags]."""
         return self.tagger(F.dropout(first, self.dropout.tagger, self.training))
+
+
+def initialise(network: nn.Module) -> None:
+    """Appendix B: U(-0.1, 0.1) for embeddings (and the vector of nil), Xavier for matrices; biases start at 0."""
+    for name, parameter in network.named_parameters():
+        if ".pretrained." in name:  # has parameters of its own
+            continue
+        if name.endswith("above_given.weight"):
+            nn.init.zeros_(parameter)
+        elif "embedding" in name or name.endswith("nil"):
+            nn.init.uniform_(parameter, -0.1, 0.1)
+        elif parameter.dim() == 1:
+            nn.init.zeros_(parameter)
+        elif "lstm" in name or ".layers." in name:  # four gates stand in one matrix
+            for gate in parameter.chunk(4):
+                nn.init.xavier_uniform_(gate)
+        else:
+            nn.init.xavier_uniform_(parameter)

@@ -21,6 +21,7 @@ POOLING = ("first", "last", "mean")  # which pieces of a word stand for it
 _MOST_PIECES = 128  # of one word; of longer ones both ends are read, as with characters
 _MOST_CHARACTERS = 1024
 _MOST_KEPT = 200_000  # forms whose pieces are kept
+_AT_ONCE = 100_000  # words that are cut at once
 
 
 Parts = TypeVar("Parts", str, list[int])
@@ -56,13 +57,23 @@ class PieceVocabulary:
         """The ids of a word's pieces; at least one."""
         found = self._kept.get(form)
         if found is None:
-            word = _ends(plain_word(form), _MOST_CHARACTERS).encode("utf-8", "replace").decode()  # no lone surrogates
-            found = self._cut.encode([word], is_pretokenized=True, add_special_tokens=False).ids or [self.unknown]
-            found = _ends(found, _MOST_PIECES)
+            found = self._limited(self._cut.encode([_word(form)], is_pretokenized=True, add_special_tokens=False).ids)
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
             self._kept[form] = found
         return found
+
+    def pieces_of(self, forms: Sequence[str]) -> list[list[int]]:
+        """The same for many words, by all cores."""
+        found: list[list[int]] = []
+        for start in range(0, len(forms), _AT_ONCE):
+            words = [[_word(form)] for form in forms[start : start + _AT_ONCE]]
+            cut = self._cut.encode_batch(words, is_pretokenized=True, add_special_tokens=False)
+            found += [self._limited(encoding.ids) for encoding in cut]
+        return found
+
+    def _limited(self, ids: list[int]) -> list[int]:
+        return _ends(ids or [self.unknown], _MOST_PIECES)
 
     def largest_id(self) -> int:
         """Of all pieces."""
@@ -118,6 +129,11 @@ class PieceBatch:
     lengths: np.ndarray  # [W]
     place: np.ndarray  # [K] pieces that are read, as places in the flattened windows
     word: np.ndarray  # [K] the word of each, as a place in the flattened batch [B x N]
+
+
+def _word(form: str) -> str:
+    """A word as it is cut: of a very long one both ends, no lone surrogates."""
+    return _ends(plain_word(form), _MOST_CHARACTERS).encode("utf-8", "replace").decode()
 
 
 def _ends(whole: Parts, most: int) -> Parts:

@@ -13,31 +13,32 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import load, save
+from safetensors.torch import load
 from torch import Tensor
 
-from discoparse.errors import DiscoparseError, UsageError
-from discoparse.files.sealed import decode_json, encode_json, read_sealed, write_sealed
+from discoparse.errors import UsageError
 from discoparse.training.decision_store import Rows
 from discoparse.training.loop import Trainer
+from discoparse.training.state import (
+    random_states,
+    read_state,
+    restore_optimisation,
+    restore_random_states,
+    write_state,
+)
 from discoparse.tree import Tree
-
-STATE_VERSION = 2  # raised when states of an older version cannot be continued
-_FILES = ("state.json", "state.safetensors")
 
 
 def save_checkpoint(path: Path, trainer: Trainer, facts: dict[str, Any]) -> None:
     """Write the state of a trainer between two steps, with other facts that the session needs, as JSON."""
     numbers = {
-        "state_version": STATE_VERSION,
         "epoch": trainer.epoch,
         "position": trainer.position,
         "step": trainer.optimisation.step,
         "facts": facts,
     }
-    tensors = {**trainer.optimisation.tensors(), **_random_states(trainer.device), **_explored_tensors(trainer)}
-    content = save({name: tensor.cpu().contiguous() for name, tensor in tensors.items()})
-    write_sealed(path, {"state.json": encode_json(numbers), "state.safetensors": content})
+    tensors = {**trainer.optimisation.tensors(), **random_states(trainer.device), **_explored_tensors(trainer)}
+    write_state(path, numbers, tensors)
 
 
 class Checkpoint:
@@ -45,43 +46,18 @@ class Checkpoint:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        files = read_sealed(path, _FILES, "training state")
-        self.numbers: dict[str, Any] = decode_json(files["state.json"])
-        if self.numbers.get("state_version") != STATE_VERSION:
-            raise DiscoparseError(
-                f"{path}: the training state was saved by another version of discoparse; go on with that version"
-            )
+        self.numbers, self._content = read_state(path)
         self.facts: dict[str, Any] = self.numbers["facts"]
-        self._content = files["state.safetensors"]
 
     def restore(self, trainer: Trainer) -> None:
         """Bring a fresh trainer of the same recipe, data and seed to this state."""
         tensors = load(self._content)
-        try:
-            trainer.optimisation.load_tensors(tensors)
-        except (KeyError, RuntimeError) as error:
-            raise DiscoparseError(
-                f"{self.path}: the training state belongs to another network ({error}); it may have been saved by "
-                "another version of discoparse"
-            ) from None
+        restore_optimisation(trainer.optimisation, tensors, self.path)
         trainer.optimisation.step = self.numbers["step"]
         trainer.epoch = self.numbers["epoch"]
         if self.facts["mid_epoch"]:
             trainer.continue_epoch(self.numbers["position"], _explored_rows(tensors))
-        _restore_random_states(tensors, trainer.device)
-
-
-def _random_states(device: torch.device) -> dict[str, Tensor]:
-    states = {"random.cpu": torch.get_rng_state()}
-    if device.type == "cuda":
-        states["random.cuda"] = torch.cuda.get_rng_state(device)
-    return states
-
-
-def _restore_random_states(tensors: dict[str, Tensor], device: torch.device) -> None:
-    torch.set_rng_state(tensors["random.cpu"])
-    if device.type == "cuda" and "random.cuda" in tensors:
-        torch.cuda.set_rng_state(tensors["random.cuda"], device)
+        restore_random_states(tensors, trainer.device)
 
 
 def _explored_tensors(trainer: Trainer) -> dict[str, Tensor]:
@@ -121,7 +97,7 @@ def check_identity(output: Path, then: dict[str, Any], now: dict[str, Any]) -> N
     ]
     if then["seed"] != now["seed"]:
         different.append(f"the seed was {then['seed']} and is {now['seed']}")
-    files = [name for name in {**then, **now} if name.endswith("treebank") or name == "encoder"]
+    files = [name for name in {**then, **now} if name not in ("recipe", "seed")]
     different += [f"the {name} has changed" for name in files if then.get(name) != now.get(name)]
     if different:
         raise UsageError(

@@ -20,14 +20,27 @@ def describe_training(
     made: Mapping[str, Any],
     device: str,
 ) -> ModelInfo:
-    """The public facts about a model before it has figures.
+    """The public facts about a model before it has figures, see `describe_making`."""
+    return describe_making(
+        (describe_data(treebanks), [treebank.path for treebank in treebanks]), facts, stated, made, device
+    )
+
+
+def describe_making(
+    data_and_paths: tuple[list[dict[str, Any]], Sequence[str]],
+    facts: Facts | None,
+    stated: Mapping[str, str | None],
+    made: Mapping[str, Any],
+    device: str,
+) -> ModelInfo:
+    """The public facts about what is made of some data: its entries and the paths of its files.
 
     `stated` has the name, language and licence that were stated elsewhere, which prevail over those in `facts`; `made`
     is how the model is made, to which the machine is added.
     """
     identity = {name: value for name, value in stated.items() if value is not None}
-    data = describe_data(treebanks)
-    names = ["/".join(PurePath(path).parts[-2:]) for path in dict.fromkeys(treebank.path for treebank in treebanks)]
+    data, paths = data_and_paths
+    names = ["/".join(PurePath(path).parts[-2:]) for path in dict.fromkeys(paths)]
     if facts is not None:
         identity = {**facts.identity, **identity}
         data = facts.with_sizes(data)

@@ -13,7 +13,7 @@ from discoparse.files.atomic import replace_file
 
 _SCORES = (("F1", "f1"), ("disc. F1", "disc_f1"), ("POS", "pos"))
 _LOSSES = (("structure", "structure"), ("labels", "label"), ("tags", "tag"))
-_WIDTH, _HEIGHT = 640, 420  # of one of the two plots, legend included
+WIDTH, _HEIGHT = 640, 420  # of one of the two plots, legend included
 
 
 class Log:
@@ -57,15 +57,20 @@ def draw_curves(records: Sequence[dict[str, Any]], title: str) -> str:
     """Scores on the development set, and losses, by epoch, as one SVG picture."""
     evaluations = [record for record in records if record["type"] == "evaluation"]
     epochs = [record for record in records if record["type"] == "epoch"]
-    scores = plot(_series(evaluations, _SCORES), f"{title}: scores on dev", "epoch", "%", width=_WIDTH)
-    losses = plot(_series(epochs, _LOSSES), f"{title}: loss per token", "epoch", "loss", width=_WIDTH)
-    losses = losses.replace('id="area"', 'id="area2"').replace("url(#area)", "url(#area2)")
+    scores = plot(_series(evaluations, _SCORES), f"{title}: scores on dev", "epoch", "%", width=WIDTH)
+    losses = plot(_series(epochs, _LOSSES), f"{title}: loss per token", "epoch", "loss", width=WIDTH)
+    return stacked(scores, losses)
+
+
+def stacked(upper: str, lower: str) -> str:
+    """Two plots, one above the other, as one SVG picture."""
+    lower = lower.replace('id="area"', 'id="area2"').replace("url(#area)", "url(#area2)")
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{2 * _HEIGHT}">',
-            scores,
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{2 * _HEIGHT}">',
+            upper,
             f'<g transform="translate(0 {_HEIGHT})">',
-            losses,
+            lower,
             "</g>",
             "</svg>\n",
         ]

@@ -31,7 +31,7 @@ from discoparse.training.objective import (
 )
 from discoparse.training.optimisation import Optimisation
 from discoparse.training.recipe import Recipe
-from discoparse.training.starting_encoder import StartingEncoder
+from discoparse.training.starting_encoder import StartingEncoder, rate_of
 from discoparse.training.unknown import hide_pieces, replace_characters, replace_rare_words
 from discoparse.tree import Tree
 
@@ -118,7 +118,9 @@ class Trainer:
         self.updates_a_batch = 2 if recipe.alternate else 1
         updates = self.batches_an_epoch * self.updates_a_batch  # in an epoch
         self.epochs = max(recipe.epochs, math.ceil(recipe.updates / updates))
-        self.optimisation = Optimisation(self.network, recipe, round(self.epochs * updates))
+        self.optimisation = Optimisation(
+            self.network, recipe, round(self.epochs * updates), lambda name: rate_of(name, self.network, recipe)
+        )
         self.epoch = 0
         self.position = 0  # batches of this epoch that are done
 

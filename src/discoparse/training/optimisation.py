@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import get_ema_multi_avg_fn, get_swa_multi_avg_fn
 
-from discoparse.neural.network import Network
 from discoparse.training.recipe import Recipe
-from discoparse.training.starting_encoder import rate_of
+
+Share = Callable[[str], float]  # of the learning rate, by the name of a parameter
 
 
 def learning_rate(recipe: Recipe, step: int, total_steps: int, time_used: float = 0.0) -> float:
@@ -37,17 +37,17 @@ def noise_deviation(recipe: Recipe, step: int) -> float:
     return math.sqrt(recipe.gradient_noise / (1 + step) ** 0.55)
 
 
-def _groups(network: Network, trained: Sequence[tuple[str, Tensor]], recipe: Recipe) -> list[dict[str, Any]]:
-    """Parameters by weight decay, and by the `share` of the learning rate that a pretrained encoder's layers have.
+def _groups(trained: Sequence[tuple[str, Tensor]], weight_decay: float, share_of: Share) -> list[dict[str, Any]]:
+    """Parameters by weight decay, and by the `share` of the learning rate that they have.
 
     Matrices decay; embeddings, biases and the nil vector do not.
     """
     groups: dict[tuple[bool, float], list[Tensor]] = {(True, 1.0): [], (False, 1.0): []}
     for name, parameter in trained:
         decays = parameter.dim() > 1 and "embedding" not in name
-        groups.setdefault((decays, rate_of(name, network, recipe)), []).append(parameter)
+        groups.setdefault((decays, share_of(name)), []).append(parameter)
     return [
-        {"params": parameters, "weight_decay": recipe.weight_decay if decays else 0.0, "share": share}
+        {"params": parameters, "weight_decay": weight_decay if decays else 0.0, "share": share}
         for (decays, share), parameters in groups.items()
     ]
 
@@ -55,7 +55,9 @@ def _groups(network: Network, trained: Sequence[tuple[str, Tensor]], recipe: Rec
 class Optimisation:
     """Updates a network and keeps the average of its parameters."""
 
-    def __init__(self, network: Network, recipe: Recipe, total_steps: int) -> None:
+    def __init__(
+        self, network: nn.Module, recipe: Recipe, total_steps: int, share_of: Share = lambda name: 1.0
+    ) -> None:
         self.recipe = recipe
         self.total_steps = total_steps
         self.time_used = 0.0  # share of the time that training may take, where it is limited
@@ -70,7 +72,7 @@ class Optimisation:
         self.adam: torch.optim.AdamW | None = None
         if recipe.optimizer == "adamw":
             self.adam = torch.optim.AdamW(
-                _groups(network, trained, recipe),
+                _groups(trained, recipe.weight_decay, share_of),
                 lr=recipe.learning_rate,
                 betas=(0.9, recipe.beta2),
                 fused=self.parameters[0].is_cuda,

@@ -1,6 +1,7 @@
 """The directory of a training: what is in it, and who may write to it.
 
 model        the best model so far by F1 on the development set (the first of equals)
+encoder      instead of it, what a pretraining makes
 latest       the state to continue from, there from before the first step on
 log.jsonl    a record for every epoch and every evaluation
 curves.svg   a picture of the log
@@ -16,7 +17,7 @@ from pathlib import Path
 from discoparse.errors import UsageError
 from discoparse.files.atomic import existing_directory
 from discoparse.files.lock import Locked, exclusive
-from discoparse.model.info import MODEL
+from discoparse.model.info import ENCODER_FOLDER, MODEL
 
 LATEST, LOG, CURVES, _LOCK = "latest", "log.jsonl", "curves.svg", ".lock"
 
@@ -42,7 +43,11 @@ def _state(output: Path, resume: bool) -> Path | None:
     latest = existing_directory(output / LATEST)
     if resume and latest.exists():
         return latest
-    found = [name for name in (LATEST, MODEL, "config.json", LOG) if existing_directory(output / name).exists()]
+    found = [
+        name
+        for name in (LATEST, MODEL, ENCODER_FOLDER, "config.json", LOG)
+        if existing_directory(output / name).exists()
+    ]
     if not found:
         return None
     there = f"{output} already holds a training ({', '.join(found)})"

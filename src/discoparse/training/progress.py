@@ -13,7 +13,7 @@ _REFRESH = 0.5  # seconds between two looks at the losses, which take a device s
 
 
 class Progress:
-    """A bar over the whole training: epoch, step, losses, sentences/s, time left, best scores.
+    """A bar over the whole training: epoch, step, losses, sentences (or other units) per second, time left, best.
 
     With a time limit the bar follows the steps or the clock, whichever is ahead.
     """
@@ -26,9 +26,11 @@ class Progress:
         shown: bool,
         seconds_left: float | None = None,
         stream: TextIO | None = None,
+        unit: str = "sentences",
     ) -> None:
         self.planned, self.done = batches, done
         self.epochs = epochs
+        self.unit = unit
         self.shown = shown
         self.end = None if seconds_left is None else time.monotonic() + seconds_left
         self.best = ""
@@ -39,12 +41,12 @@ class Progress:
             bar_format="{desc} {percentage:3.0f}%|{bar}| {postfix}",
             dynamic_ncols=True,
         )
-        self.started, self.first, self.sentences = time.monotonic(), done, 0
+        self.started, self.first, self.units = time.monotonic(), done, 0
         self.looked = 0.0
 
-    def step(self, epoch: int, losses: dict[str, Tensor], tokens: int, sentences: int, share: float) -> None:
+    def step(self, epoch: int, losses: dict[str, Tensor], tokens: int, units: int, share: float) -> None:
         """One batch is done; `losses` and `tokens` are sums over the epoch so far, `share` is of the whole training."""
-        self.sentences += sentences
+        self.units += units
         self.done += 1
         now = time.monotonic()
         if self.bar.disable or now - self.looked < _REFRESH:
@@ -56,7 +58,7 @@ class Progress:
             left = min(left, self.end - now)
         step = f"step {self.done:,}" + (f"/{self.planned:,}" if self.end is None else "")
         loss = " ".join(f"{name} {float(value) / max(tokens, 1):.3f}" for name, value in losses.items())
-        rate = f"{self.sentences / spent:,.0f} sentences/s"
+        rate = f"{self.units / spent:,.0f} {self.unit}/s"
         time_left = f"{tqdm.format_interval(max(0.0, left))} left"
         self.bar.n = min(1.0, share)
         self.bar.set_description_str(f"epoch {epoch + 1}/{self.epochs}", refresh=False)

@@ -7,13 +7,11 @@ they leave open and what we do differently. `fast`, the default, reached the bes
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from discoparse.errors import UsageError, did_you_mean
+from discoparse.errors import UsageError
 from discoparse.neural.pieces import POOLING
+from discoparse.training.settings import Settings, in_range, one_of
 
 # What each oracle teaches, at structural steps; labelling steps always have one right answer. Sentences that are not
 # explored take a derivation of the gold tree, explored ones a derivation sampled from the parser (Section 3.5).
@@ -28,115 +26,78 @@ ORACLES = ("static", "dynamic", "even", "complete")
 OPTIMIZERS = ("asgd", "adamw")
 
 
-def _range(default: Any, least: float, most: float) -> Any:
-    """A numeric setting with the smallest and the largest value that make sense."""
-    return field(default=default, metadata={"range": (least, most)})
-
-
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(Settings):
     """A training recipe; the defaults are the paper's."""
 
     # Network sizes (Table 5)
-    word_size: int = _range(32, 0, 4096)  # 0: no word embeddings, with a pretrained encoder
-    character_size: int = _range(100, 0, 4096)  # 0: no characters, likewise
-    character_hidden: int = _range(50, 1, 4096)
-    hidden: int = _range(200, 1, 4096)
-    layers: int = _range(2, 0, 8)  # 0: no bi-LSTM over the sentence, likewise
-    scorer_hidden: int = _range(200, 1, 4096)
+    word_size: int = in_range(32, 0, 4096)  # 0: no word embeddings, with a pretrained encoder
+    character_size: int = in_range(100, 0, 4096)  # 0: no characters, likewise
+    character_hidden: int = in_range(50, 1, 4096)
+    hidden: int = in_range(200, 1, 4096)
+    layers: int = in_range(2, 0, 8)  # 0: no bi-LSTM over the sentence, likewise
+    scorer_hidden: int = in_range(200, 1, 4096)
     chains: bool = False  # label unary chains node by node, so that unseen chains can be produced
 
     # Vocabulary
-    min_frequency: int = _range(1, 1, 10**6)  # rarer words have no embedding of their own
-    unk_probability: float = _range(0.3, 0, 1)  # how often UNK stands in for a rare word
-    unk_share: float = _range(2 / 3, 0, 1)  # share of word types, the least frequent ones, that count as rare
-    unk_characters: float = _range(0.0, 0, 1)  # share of a batch's word forms that get unknown characters
+    min_frequency: int = in_range(1, 1, 10**6)  # rarer words have no embedding of their own
+    unk_probability: float = in_range(0.3, 0, 1)  # how often UNK stands in for a rare word
+    unk_share: float = in_range(2 / 3, 0, 1)  # share of word types, the least frequent ones, that count as rare
+    unk_characters: float = in_range(0.0, 0, 1)  # share of a batch's word forms that get unknown characters
 
     # Dropout
-    dropout_tagger: float = _range(0.5, 0, 0.99)  # input of the tagger
-    dropout_scorer: float = _range(0.2, 0, 0.99)  # input of the scorers, one mask per prediction
-    dropout_embedding: float = _range(0.0, 0, 0.99)  # the character vector or the embedding of a token, as a whole
-    dropout_hidden: float = _range(0.0, 0, 0.99)  # output of each bi-LSTM layer, one mask per sentence
-    dropout_scorer_hidden: float = _range(0.0, 0, 0.99)  # first hidden layer of the scorers
+    dropout_tagger: float = in_range(0.5, 0, 0.99)  # input of the tagger
+    dropout_scorer: float = in_range(0.2, 0, 0.99)  # input of the scorers, one mask per prediction
+    dropout_embedding: float = in_range(0.0, 0, 0.99)  # the character vector or the embedding of a token, as a whole
+    dropout_hidden: float = in_range(0.0, 0, 0.99)  # output of each bi-LSTM layer, one mask per sentence
+    dropout_scorer_hidden: float = in_range(0.0, 0, 0.99)  # first hidden layer of the scorers
 
     # Oracle and exploration
-    oracle: str = "dynamic"
+    oracle: str = one_of("dynamic", ORACLES)
     optimal_set: bool = False  # reward the whole set of optimal actions instead of the preferred one
-    exploration: float = _range(0.15, 0, 1)  # probability of exploring
+    exploration: float = in_range(0.15, 0, 1)  # probability of exploring
     explore_whole_batches: bool = False  # explore batches right before they are used, not sentences before each epoch
-    exploration_start: float = _range(0.0, 0, 1)  # share of the training that comes before the first exploration
-    gap_weight: float = _range(1.0, 0.01, 100)  # of structural decisions that make a discontinuous constituent
+    exploration_start: float = in_range(0.0, 0, 1)  # share of the training that comes before the first exploration
+    gap_weight: float = in_range(1.0, 0.01, 100)  # of structural decisions that make a discontinuous constituent
 
     # Optimisation
-    epochs: int = _range(100, 0, 10**6)  # at least this many,
-    updates: int = _range(0, 0, 10**9)  # and enough for this many updates
-    batch_tokens: int = _range(1, 1, 10**6)  # tokens per batch, with padding; a longer sentence is a batch of its own
-    most_batch_tokens: int = _range(1, 1, 10**6)  # larger treebanks have larger batches, up to this
-    optimizer: str = "asgd"
-    learning_rate: float = _range(0.01, 0, 10)
-    decay: float = _range(1e-7, 0, 1)  # asgd: the rate of step t is learning_rate / (1 + decay t)
-    warmup_steps: int = _range(1000, 0, 10**7)
-    final_rate: float = _range(0.0, 0, 1)  # adamw: the share of the learning rate that the cosine schedule ends at
-    weight_decay: float = _range(0.0, 0, 10)  # adamw
-    beta2: float = _range(0.999, 0, 1 - 1e-9)  # adamw
-    average_decay: float = _range(0.0, 0, 1)  # adamw: moving average of the parameters; asgd averages all steps
-    clip_norm: float = _range(100.0, 1e-6, 1e6)
-    gradient_noise: float = _range(0.01, 0, 100)  # the variance of the noise is this / (1 + t)^0.55
+    epochs: int = in_range(100, 0, 10**6)  # at least this many,
+    updates: int = in_range(0, 0, 10**9)  # and enough for this many updates
+    batch_tokens: int = in_range(1, 1, 10**6)  # tokens per batch, with padding; a longer sentence is a batch of its own
+    most_batch_tokens: int = in_range(1, 1, 10**6)  # larger treebanks have larger batches, up to this
+    optimizer: str = one_of("asgd", OPTIMIZERS)
+    learning_rate: float = in_range(0.01, 0, 10)
+    decay: float = in_range(1e-7, 0, 1)  # asgd: the rate of step t is learning_rate / (1 + decay t)
+    warmup_steps: int = in_range(1000, 0, 10**7)
+    final_rate: float = in_range(0.0, 0, 1)  # adamw: the share of the learning rate that the cosine schedule ends at
+    weight_decay: float = in_range(0.0, 0, 10)  # adamw
+    beta2: float = in_range(0.999, 0, 1 - 1e-9)  # adamw
+    average_decay: float = in_range(0.0, 0, 1)  # adamw: moving average of the parameters; asgd averages all steps
+    clip_norm: float = in_range(100.0, 1e-6, 1e6)
+    gradient_noise: float = in_range(0.01, 0, 100)  # the variance of the noise is this / (1 + t)^0.55
     alternate: bool = True  # a step for the tagger, then a step for the parser, instead of their sum
-    tagging_weight: float = _range(1.0, 0, 1000)
+    tagging_weight: float = in_range(1.0, 0, 1000)
 
     # A pretrained encoder, where training starts with one
-    encoder_layers: int = _range(0, 0, 1000)  # the lowest layers that are kept; 0 for all
-    encoder_pooling: str = "first"  # which pieces stand for a word: first, last or mean
+    encoder_layers: int = in_range(0, 0, 1000)  # the lowest layers that are kept; 0 for all
+    encoder_pooling: str = one_of("first", POOLING)  # which pieces stand for a word: first, last or mean
     encoder_mix: bool = False  # a weighted sum of all layers instead of the last one
-    encoder_frozen: int = _range(0, 0, 1000)  # embeddings and layers, from the bottom up, that are not trained
-    encoder_rate: float = _range(1e-4, 0, 1)  # its learning rate at the top
-    encoder_layer_decay: float = _range(1.0, 0, 1)  # what the rate is multiplied by with each layer further down
+    encoder_frozen: int = in_range(0, 0, 1000)  # embeddings and layers, from the bottom up, that are not trained
+    encoder_rate: float = in_range(1e-4, 0, 1)  # its learning rate at the top
+    encoder_layer_decay: float = in_range(1.0, 0, 1)  # what the rate is multiplied by with each layer further down
     encoder_half: bool = True  # bfloat16 on a GPU
     encoder_graphs: bool = True  # CUDA graphs on a GPU, without checkpointing
     encoder_checkpointing: bool = False  # less memory, a third more time
-    hidden_pieces: float = _range(0.0, 0, 1)  # share of its pieces that are masked at first; falls to none
-    dropout_pretrained: float = _range(0.0, 0, 0.99)  # output of the encoder
+    hidden_pieces: float = in_range(0.0, 0, 1)  # share of its pieces that are masked at first; falls to none
+    dropout_pretrained: float = in_range(0.0, 0, 0.99)  # output of the encoder
 
     # Evaluation
-    evaluate_every: int = _range(4, 1, 10**6)  # epochs
+    evaluate_every: int = in_range(4, 1, 10**6)  # epochs
     quantize: bool = False  # round large matrices to eight bits, for evaluation and on disk
-
-    def replace(self, **changes: Any) -> Recipe:
-        return dataclasses.replace(self, **changes)
-
-    def override(self, settings: Iterable[str]) -> Recipe:
-        """Apply `name=value` settings from the command line.
-
-        >>> RECIPES["paper"].override(["epochs=3", "alternate=no"]).epochs
-        3
-        """
-        names = [setting.name for setting in dataclasses.fields(self)]
-        changes = {}
-        for setting in settings:
-            name, equals, value = setting.partition("=")
-            if not equals:
-                raise UsageError(f"--set {setting}: expected NAME=VALUE, as in --set hidden=200")
-            if name not in names:
-                hint = did_you_mean(name, names) or f" The settings are: {', '.join(names)}"
-                raise UsageError(f"--set {setting}: there is no setting {name}.{hint}")
-            changes[name] = _parse(name, value, type(getattr(self, name)))
-        return self.replace(**changes).checked()
 
     def checked(self) -> Recipe:
         """Itself, if its values make sense, each alone and all together."""
-        for name, known in (("oracle", ORACLES), ("optimizer", OPTIMIZERS), ("encoder_pooling", POOLING)):
-            value = getattr(self, name)
-            if value not in known:
-                raise UsageError(
-                    f"unknown {name} {value!r}: choose one of {', '.join(known)}.{did_you_mean(value, known)}"
-                )
-        for setting in dataclasses.fields(self):
-            if "range" in setting.metadata:
-                least, most = setting.metadata["range"]
-                if not least <= getattr(self, setting.name) <= most:
-                    value = getattr(self, setting.name)
-                    raise UsageError(f"{setting.name} = {value} is out of range: choose a value from {least} to {most}")
+        super().checked()
         if not self.epochs and not self.updates:
             raise UsageError("a recipe needs a number of epochs or of updates")
         explores_sentences = self.exploration and not self.explore_whole_batches
@@ -145,20 +106,6 @@ class Recipe:
                 f"optimal_set with the oracle {self.oracle} explores whole batches: set explore_whole_batches=yes"
             )
         return self
-
-    def describe(self) -> str:
-        """One `name = value` per line."""
-        return "\n".join(f"{setting.name} = {getattr(self, setting.name)}" for setting in dataclasses.fields(self))
-
-
-def _parse(name: str, value: str, kind: type) -> Any:
-    try:
-        if kind is bool:
-            return {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}[value.lower()]
-        return kind(value)
-    except (ValueError, KeyError):
-        kinds = {int: "a whole number", float: "a number", bool: "yes or no"}
-        raise UsageError(f"--set {name}={value}: {name} takes {kinds.get(kind, 'a name')}") from None
 
 
 RECIPES = {

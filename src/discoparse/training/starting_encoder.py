@@ -9,6 +9,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from discoparse.errors import UsageError
+from discoparse.files.sealed import CHECKSUMS, read_sealed
+from discoparse.model.encoder import is_own_encoder
+from discoparse.model.info import CONFIG, PARAMETERS, TOKENIZER, encoder_directory
 from discoparse.neural.network import Network
 from discoparse.neural.pieces import PieceVocabulary
 from discoparse.neural.pretrained import PRETRAINED, PretrainedConfig, layer_of, read_pretrained
@@ -48,9 +52,17 @@ class StartingEncoder:
 
 
 def read_encoder(source: str | Path, recipe: Recipe) -> StartingEncoder:
-    """The encoder of a name or directory, as the recipe wants it."""
+    """The encoder of a name or directory, as the recipe wants it; that of a pretraining may be given by its output."""
+    place = encoder_directory(source)
+    if is_own_encoder(place):
+        raise UsageError(f"{place} is not a transformer but an encoder of discoparse pretrain: give it to --init")
+    if (place / CHECKSUMS).exists():
+        read_sealed(place, (CONFIG, PARAMETERS, TOKENIZER), "encoder", also=".*")
     found = read_pretrained(
-        source, layers=recipe.encoder_layers or None, pooling=recipe.encoder_pooling, mix=recipe.encoder_mix
+        place if place.is_dir() else source,
+        layers=recipe.encoder_layers or None,
+        pooling=recipe.encoder_pooling,
+        mix=recipe.encoder_mix,
     )
     return StartingEncoder(str(source), *found)
 

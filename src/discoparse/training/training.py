@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -11,7 +10,7 @@ import torch
 from discoparse.errors import DiscoparseError, UsageError, did_you_mean
 from discoparse.files import printable
 from discoparse.model.info import ModelInfo
-from discoparse.neural.device import choose_device, training_threads, use_threads
+from discoparse.neural.device import choose_device, training_threads
 from discoparse.parser.tokens import LONGEST_SENTENCE
 from discoparse.training.checkpoint import Checkpoint
 from discoparse.training.output import open_output
@@ -19,6 +18,7 @@ from discoparse.training.recipe import RECIPES, Recipe
 from discoparse.training.session import Outcome, Session
 from discoparse.training.starting_encoder import read_encoder
 from discoparse.training.stopping import Clock, Interruption
+from discoparse.training.threads import using_threads
 from discoparse.tree import Tree
 
 
@@ -61,7 +61,7 @@ def train(
     _check("training", train_trees)
     _check("development", dev_trees)
     clock = Clock(minutes, started)
-    with open_output(output, resume) as state, _threads(threads or training_threads()):
+    with open_output(output, resume) as state, using_threads(threads or training_threads()):
         checkpoint = None if state is None else Checkpoint(state)
         info = info or ModelInfo(printable(output.resolve().name))
         session = Session(recipe, train_trees, dev_trees, output, chosen, seed, info, dev_sets, start)
@@ -93,14 +93,3 @@ def _check(what: str, trees: Sequence[Tree]) -> None:
                 f"{what} sentence {number}{name} has {len(tree):,} tokens, and the parser takes at most "
                 f"{LONGEST_SENTENCE:,}: leave it out"
             )
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    """Let PyTorch use this many cores while this is entered."""
-    before = torch.get_num_threads()
-    use_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

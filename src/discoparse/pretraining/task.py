@@ -1,0 +1,54 @@
+"""What a pretraining session needs of a kind of encoder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from discoparse.model.info import ModelInfo
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """How well hidden words were guessed."""
+
+    loss: Tensor  # to be made smaller: the mean over what was guessed
+    likelihood: Tensor  # negative log-likelihoods of the hidden words, summed
+    right: Tensor  # how many were guessed right
+    count: Tensor  # how many were to be guessed
+    units: int  # words, or pieces of words, that were read
+
+
+class Task(Protocol):
+    """A network that guesses what is hidden in text."""
+
+    unit: str  # what is read: "tokens" or "pieces"
+
+    @property
+    def network(self) -> nn.Module:
+        """What is trained."""
+
+    def start_epoch(self, epoch: int) -> int:
+        """Shuffle the text; how many batches it makes."""
+
+    def guess(self, number: int) -> Guesses:
+        """Hide some of a batch of this epoch and guess it."""
+
+    def guess_held_out(self) -> tuple[float, float, int]:
+        """On held-out sentences: the mean negative log-likelihood, the share guessed right, and how many there were."""
+
+    def identity(self) -> dict[str, Any]:
+        """What tells this pretraining from others, beside its recipe."""
+
+    def encoder_files(self, info: ModelInfo) -> dict[str, bytes]:
+        """The encoder as files of a directory, without what guesses the words."""
+
+
+def to_device(array: np.ndarray, device: torch.device) -> Tensor:
+    """An array on a device; copying to a GPU does not wait for what that is doing."""
+    tensor = torch.from_numpy(array)
+    return tensor if device.type == "cpu" else tensor.pin_memory().to(device, non_blocking=True)
