@@ -16,17 +16,19 @@ from discoparse.cli.options import (
     reading_options,
     settings_option,
     tell,
+    tell_namesake,
 )
 from discoparse.cli.several import SeveralValues
 from discoparse.files.streams import printable
 from discoparse.model.facts import read_facts
 from discoparse.training import ORACLES, RECIPES, Recipe
 from discoparse.training.description import describe_training
+from discoparse.training.recipe import default_recipe
 from discoparse.training.treebanks import read_treebanks, trees_by_name
 from discoparse.transform.empty import has_empty
 
 # For the command on the card: how much of each path to show, and what has no effect on the model.
-_PATHS = {"train_files": 2, "dev_files": 2, "output": 1, "card": 2}
+_PATHS = {"train_files": 2, "dev_files": 2, "output": 1, "card": 2, "init": 1}
 _NOT_REPEATED = ("resume", "quiet", "as_json", "show_recipe")
 
 
@@ -35,7 +37,10 @@ _NOT_REPEATED = ("resume", "quiet", "as_json", "show_recipe")
 @click.option("--dev", "dev_files", multiple=True, metavar="FILE [FILE …]", help="Treebanks to choose the best by.")
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="Directory for model, state, log and curves.")
 @click.option(
-    "--recipe", "recipe_name", type=click.Choice(list(RECIPES)), help="[default: fast; with --encoder pretrained]"
+    "--recipe",
+    "recipe_name",
+    type=click.Choice(list(RECIPES)),
+    help="[default: fast; from a model finetune; with a transformer pretrained]",
 )
 @click.option("--oracle", type=click.Choice(ORACLES), help="The oracle to learn from [the recipe's].")
 @settings_option
@@ -43,6 +48,12 @@ _NOT_REPEATED = ("resume", "quiet", "as_json", "show_recipe")
     "--encoder",
     metavar="NAME|DIR",
     help="A pretrained transformer to start with: a directory, or a name on the Hugging Face hub.",
+)
+@click.option(
+    "--init",
+    metavar="DIR|MODEL",
+    callback=tell_namesake,
+    help="Start from an encoder that discoparse pretrain made, or from a model, by its name or directory.",
 )
 @click.option("--show-recipe", is_flag=True, help="Print the recipe with all changes, and stop.")
 @click.option("--epochs", type=click.IntRange(min=1), help="Train for exactly N epochs [the recipe's].", metavar="N")
@@ -75,6 +86,7 @@ def command(
     oracle: str | None,
     settings: tuple[str, ...],
     encoder: str | None,
+    init: str | None,
     show_recipe: bool,
     epochs: int | None,
     minutes: float | None,
@@ -97,8 +109,16 @@ def command(
     continues it.
     """
     started = time.monotonic()
-    recipe_name = recipe_name or ("fast" if encoder is None else "pretrained")
+    start = None
+    if init is not None:
+        from discoparse.training.starting_point import read_start
+
+        start = read_start(init)
+    default = default_recipe(transformer=encoder is not None) if start is None else start.default_recipe()
+    recipe_name = recipe_name or default
     recipe = _recipe(recipe_name, oracle, epochs, settings)
+    if start is not None:
+        recipe = start.adapt(recipe, [setting.partition("=")[0] for setting in settings])
     if show_recipe:
         click.echo(recipe.describe())
         return
@@ -123,6 +143,8 @@ def command(
     if name is None and (facts is None or "name" not in facts.identity):
         stated["name"] = printable(output.resolve().name)
     made = {"command": invocation(ctx, _PATHS, _NOT_REPEATED), "recipe": recipe_name, "seed": seed}
+    if start is not None:
+        made["start"] = start.describe()
     info = describe_training(train_treebanks, facts, stated, made, chosen.type)
     outcome = train(
         [tree for treebank in train_treebanks for tree in treebank.trees],
@@ -130,6 +152,7 @@ def command(
         output,
         recipe,
         encoder=encoder,
+        init=start,
         device=chosen,
         seed=seed,
         minutes=minutes,

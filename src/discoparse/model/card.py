@@ -130,6 +130,7 @@ def _making(info: ModelInfo) -> list[str]:
         *lines,
         *_facts(
             ("Recipe", made.get("recipe")),
+            ("Started from", made.get("start")),
             ("Seed", None if seed is None else str(seed)),
             ("Time to these parameters", time),
             ("Hardware", ", ".join(filter(None, machine))),

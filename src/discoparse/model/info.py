@@ -60,7 +60,7 @@ _TRAINING = record(
         "command": list_of(text),
         "seed": number,
         "cores": number,
-        **dict.fromkeys(("recipe", "gpu", "cpu", "system", "commit"), text),
+        **dict.fromkeys(("recipe", "start", "gpu", "cpu", "system", "commit"), text),
     },
 )
 _INFO: dict[str, Check] = {

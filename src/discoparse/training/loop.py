@@ -32,6 +32,7 @@ from discoparse.training.objective import (
 from discoparse.training.optimisation import Optimisation
 from discoparse.training.recipe import Recipe
 from discoparse.training.starting_encoder import StartingEncoder, rate_of
+from discoparse.training.starting_point import StartingPoint, rate_of_start
 from discoparse.training.unknown import hide_pieces, replace_characters, replace_rare_words
 from discoparse.tree import Tree
 
@@ -88,6 +89,7 @@ class Trainer:
         device: torch.device,
         seed: int,
         encoder: StartingEncoder | None = None,
+        start: StartingPoint | None = None,
     ) -> None:
         torch.manual_seed(seed)
         self.recipe = recipe
@@ -95,6 +97,8 @@ class Trainer:
         self.device = device
         self.vocabulary = Vocabulary.from_trees(trees, recipe.chains, recipe.min_frequency, recipe.unk_share)
         self.mask: int | None = None  # the piece that stands for hidden ones
+        if start is not None:
+            self.vocabulary = start.extend(self.vocabulary)
         if encoder is not None:
             self.vocabulary = dataclasses.replace(self.vocabulary, pieces=encoder.pieces)
             self.mask = encoder.mask
@@ -105,6 +109,8 @@ class Trainer:
         self.network = make_network(recipe, self.vocabulary, None if encoder is None else encoder.config)
         if encoder is not None:
             encoder.prepare(self.network, recipe, device)
+        if start is not None:
+            start.prepare(self.network, recipe)
         self.network = self.network.to(device).train()
         tokens = int(self.corpus.sizes.sum())
         self.batch_tokens = max(recipe.batch_tokens, min(recipe.most_batch_tokens, tokens // _BATCHES))
@@ -119,7 +125,10 @@ class Trainer:
         updates = self.batches_an_epoch * self.updates_a_batch  # in an epoch
         self.epochs = max(recipe.epochs, math.ceil(recipe.updates / updates))
         self.optimisation = Optimisation(
-            self.network, recipe, round(self.epochs * updates), lambda name: rate_of(name, self.network, recipe)
+            self.network,
+            recipe,
+            round(self.epochs * updates),
+            lambda name: rate_of(name, self.network, recipe) * (rate_of_start(name, recipe) if start else 1.0),
         )
         self.epoch = 0
         self.position = 0  # batches of this epoch that are done

@@ -91,6 +91,10 @@ class Recipe(Settings):
     hidden_pieces: float = in_range(0.0, 0, 1)  # share of its pieces that are masked at first; falls to none
     dropout_pretrained: float = in_range(0.0, 0, 0.99)  # output of the encoder
 
+    # A start from a pretrained encoder of ours or from a model (--init)
+    start_rate: float = in_range(1.0, 0, 1)  # learning rate of the encoder, as a share of the recipe's
+    start_frozen: int = in_range(0, 0, 9)  # embeddings and characters, and bi-LSTM layers above, that are not trained
+
     # Evaluation
     evaluate_every: int = in_range(4, 1, 10**6)  # epochs
     quantize: bool = False  # round large matrices to eight bits, for evaluation and on disk
@@ -140,6 +144,8 @@ RECIPES = {
         quantize=True,
     ),
 }
+# From a model to one's own treebank, which may be small: a lower rate, and fewer updates since little is new.
+RECIPES["finetune"] = RECIPES["fast"].replace(epochs=20, updates=600, learning_rate=1e-3, warmup_steps=50)
 RECIPES["pretrained"] = RECIPES["fast"].replace(
     layers=0,
     dropout_tagger=0.3,
@@ -156,3 +162,8 @@ RECIPES["pretrained"] = RECIPES["fast"].replace(
     encoder_layer_decay=0.9,
     evaluate_every=2,
 )
+
+
+def default_recipe(*, transformer: bool = False, model: bool = False) -> str:
+    """The recipe where none is named: with a transformer, or from a model, or neither."""
+    return "pretrained" if transformer else "finetune" if model else "fast"

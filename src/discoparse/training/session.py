@@ -25,6 +25,7 @@ from discoparse.training.output import CURVES, LATEST, LOG
 from discoparse.training.progress import Progress
 from discoparse.training.recipe import Recipe
 from discoparse.training.starting_encoder import StartingEncoder
+from discoparse.training.starting_point import StartingPoint
 from discoparse.training.stopping import Clock, Interruption
 from discoparse.tree import Tree
 
@@ -55,10 +56,11 @@ class Session:
         info: ModelInfo,
         dev_sets: Mapping[str, int] | None = None,
         encoder: StartingEncoder | None = None,
+        start: StartingPoint | None = None,
     ) -> None:
         self.output = output
         self.info = dataclasses.replace(info, recipe=dataclasses.asdict(recipe))
-        self.trainer = Trainer(recipe, train_trees, device, seed, encoder)
+        self.trainer = Trainer(recipe, train_trees, device, seed, encoder, start)
         self.dev = DevEvaluation(self.trainer, dev_trees, dev_sets)
         self.log = Log(output / LOG)
         self.identity = {
@@ -69,6 +71,8 @@ class Session:
         }
         if encoder is not None:
             self.identity["encoder"] = encoder.fingerprint()
+        if start is not None:
+            self.identity["start"] = start.fingerprint()
         self.best: dict[str, Any] | None = None
         self.mid_epoch = False
         self.finished = False

@@ -14,9 +14,10 @@ from discoparse.neural.device import choose_device, training_threads
 from discoparse.parser.tokens import LONGEST_SENTENCE
 from discoparse.training.checkpoint import Checkpoint
 from discoparse.training.output import open_output
-from discoparse.training.recipe import RECIPES, Recipe
+from discoparse.training.recipe import RECIPES, Recipe, default_recipe
 from discoparse.training.session import Outcome, Session
 from discoparse.training.starting_encoder import read_encoder
+from discoparse.training.starting_point import StartingPoint, read_start
 from discoparse.training.stopping import Clock, Interruption
 from discoparse.training.threads import using_threads
 from discoparse.tree import Tree
@@ -29,6 +30,7 @@ def train(
     recipe: Recipe | str | None = None,
     *,
     encoder: str | Path | None = None,
+    init: str | Path | StartingPoint | None = None,
     device: str | torch.device = "auto",
     seed: int = 1,
     minutes: float | None = None,
@@ -41,17 +43,27 @@ def train(
     """Train a model and leave it in `output`; defaults are those of the command line.
 
     The best by F1 on all of `dev_trees` is kept. Where these are sets by name, each gets figures of its own as well.
-    `recipe` is a recipe or its name, by default `fast`, or `pretrained` with an encoder; `info` is what the model says
-    about itself, by default the name of `output`.
-    `encoder` is a pretrained transformer to start with, by its directory or its name on the Hugging Face hub.
+    `recipe` is a recipe or its name, by default that of `default_recipe`; `info` is what the model says about itself,
+    by default the name of `output`.
+    `encoder` is a pretrained transformer to start with, by its directory or its name on the Hugging Face hub. `init` is
+    what else to start from: an encoder that `discoparse pretrain` made, by its directory, or a model, by its name or
+    directory. Sizes are then those that are there: a recipe with others is refused, a recipe's name stands for any.
     `threads` are the CPU cores to use for the time of the training, by default half of all. `minutes` limits the time
     since `started` (`time.monotonic()`, by default now), earlier parts of a resumed training included. Ctrl-C and
     SIGTERM stop it between two steps; with `resume` it then goes on.
     """
     output = Path(output)
-    recipe = _recipe(recipe or ("fast" if encoder is None else "pretrained"))
-    start = read_encoder(encoder, recipe) if encoder is not None else None
-    if start is None and not (recipe.layers and recipe.word_size and recipe.character_size):
+    if init is not None and encoder is not None:
+        raise UsageError("a training starts with an encoder or from --init, not with both")
+    start = read_start(init) if isinstance(init, str | Path) else init
+    named = recipe or (start.default_recipe() if start else default_recipe(transformer=encoder is not None))
+    recipe = _recipe(named)
+    if start is not None:
+        if isinstance(named, str):
+            recipe = start.adapt(recipe)
+        start.check(recipe)
+    transformer = read_encoder(encoder, recipe) if encoder is not None else start.encoder() if start else None
+    if transformer is None and not (recipe.layers and recipe.word_size and recipe.character_size):
         raise UsageError("layers, word_size and character_size may be 0 only with a pretrained encoder: see --encoder")
     chosen = choose_device(device) if isinstance(device, str) else device
     dev_sets = None
@@ -64,7 +76,7 @@ def train(
     with open_output(output, resume) as state, using_threads(threads or training_threads()):
         checkpoint = None if state is None else Checkpoint(state)
         info = info or ModelInfo(printable(output.resolve().name))
-        session = Session(recipe, train_trees, dev_trees, output, chosen, seed, info, dev_sets, start)
+        session = Session(recipe, train_trees, dev_trees, output, chosen, seed, info, dev_sets, transformer, start)
         if checkpoint is not None:
             session.resume(checkpoint, clock)
         else:
