@@ -315,7 +315,7 @@ def test_python_has_the_defaults_of_the_command_line():
 
 
 def test_unknown_recipes(tmp_path):
-    with pytest.raises(UsageError, match=r"choose one of paper, fast, pretrained\. Did you mean fast\?"):
+    with pytest.raises(UsageError, match=r"choose one of paper, fast, finetune, pretrained\. Did you mean fast\?"):
         train(TRAIN, DEV, tmp_path / "out", "fats")
     with pytest.raises(UsageError, match="only with a pretrained encoder"):
         train(TRAIN, DEV, tmp_path / "out", short_recipe("fast", layers=0))

@@ -28,13 +28,26 @@ from discoparse.training.treebanks import read_treebanks, trees_by_name
 from discoparse.transform.empty import has_empty
 
 # For the command on the card: how much of each path to show, and what has no effect on the model.
-_PATHS = {"train_files": 2, "dev_files": 2, "output": 1, "card": 2, "init": 1}
+_PATHS = {"train_files": 2, "dev_files": 2, "silver_files": 2, "output": 1, "card": 2, "init": 1}
 _NOT_REPEATED = ("resume", "quiet", "as_json", "show_recipe")
 
 
-@click.command(cls=SeveralValues, several=("--train", "--dev"))
+@click.command(cls=SeveralValues, several=("--train", "--dev", "--silver"))
 @click.option("--train", "train_files", multiple=True, metavar="FILE [FILE …]", help="Treebanks to train on.")
 @click.option("--dev", "dev_files", multiple=True, metavar="FILE [FILE …]", help="Treebanks to choose the best by.")
+@click.option(
+    "--silver",
+    "silver_files",
+    multiple=True,
+    metavar="FILE [FILE …]",
+    help="Treebanks made by a parser, to train on beside --train.",
+)
+@click.option(
+    "--silver-weight",
+    type=click.FloatRange(min=0),
+    metavar="W",
+    help="Weight of --silver; that of --train is 1 [the recipe's].",
+)
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="Directory for model, state, log and curves.")
 @click.option(
     "--recipe",
@@ -81,6 +94,8 @@ def command(
     ctx: click.Context,
     train_files: tuple[str, ...],
     dev_files: tuple[str, ...],
+    silver_files: tuple[str, ...],
+    silver_weight: float | None,
     output: Path | None,
     recipe_name: str | None,
     oracle: str | None,
@@ -117,6 +132,8 @@ def command(
     default = default_recipe(transformer=encoder is not None) if start is None else start.default_recipe()
     recipe_name = recipe_name or default
     recipe = _recipe(recipe_name, oracle, epochs, settings)
+    if silver_weight is not None:
+        recipe = recipe.replace(silver_weight=silver_weight).checked()
     if start is not None:
         recipe = start.adapt(recipe, [setting.partition("=")[0] for setting in settings])
     if show_recipe:
@@ -132,7 +149,8 @@ def command(
     chosen = choose_device(device)
     facts = read_facts(card) if card is not None else None
     train_treebanks = read_treebanks(train_files, reading.trees)
-    for treebank in train_treebanks:
+    silver = read_treebanks(silver_files, reading.trees)
+    for treebank in (*train_treebanks, *silver):
         if traces := sum(map(has_empty, treebank.trees)):
             share = f"{traces:,} of {len(treebank.trees):,} trees"
             tell(
@@ -145,7 +163,7 @@ def command(
     made = {"command": invocation(ctx, _PATHS, _NOT_REPEATED), "recipe": recipe_name, "seed": seed}
     if start is not None:
         made["start"] = start.describe()
-    info = describe_training(train_treebanks, facts, stated, made, chosen.type)
+    info = describe_training(train_treebanks, silver, facts, stated, made, chosen.type)
     outcome = train(
         [tree for treebank in train_treebanks for tree in treebank.trees],
         trees_by_name(read_treebanks(dev_files, reading.trees)),
@@ -153,6 +171,7 @@ def command(
         recipe,
         encoder=encoder,
         init=start,
+        silver=[tree for treebank in silver for tree in treebank.trees],
         device=chosen,
         seed=seed,
         minutes=minutes,

@@ -66,6 +66,7 @@ def _data(info: ModelInfo) -> list[str]:
     bullets = []
     for entry in info.data:
         size = f"{entry['sentences']:,} sentences, {entry['tokens']:,} tokens for training"
+        size += ", with trees that a parser made" if entry.get("silver") else ""
         size += f", each counted {entry['times']:g} times" if entry["times"] != 1 else ""
         stated = [f"Licence: {entry['licence']}." if "licence" in entry else ""]
         stated += [_sentence(entry.get(field, "")) for field in ("text", "attribution")] + [entry.get("url", "")]

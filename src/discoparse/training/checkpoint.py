@@ -34,6 +34,7 @@ def save_checkpoint(path: Path, trainer: Trainer, facts: dict[str, Any]) -> None
     numbers = {
         "epoch": trainer.epoch,
         "position": trainer.position,
+        "with_silver": trainer.with_silver,
         "step": trainer.optimisation.step,
         "facts": facts,
     }
@@ -56,7 +57,9 @@ class Checkpoint:
         trainer.optimisation.step = self.numbers["step"]
         trainer.epoch = self.numbers["epoch"]
         if self.facts["mid_epoch"]:
-            trainer.continue_epoch(self.numbers["position"], _explored_rows(tensors))
+            trainer.continue_epoch(
+                self.numbers["position"], _explored_rows(tensors), self.numbers.get("with_silver", True)
+            )
         restore_random_states(tensors, trainer.device)
 
 

@@ -15,6 +15,7 @@ from discoparse.training.treebanks import NamedTreebank, describe_data
 
 def describe_training(
     treebanks: Sequence[NamedTreebank],
+    silver: Sequence[NamedTreebank],
     facts: Facts | None,
     stated: Mapping[str, str | None],
     made: Mapping[str, Any],
@@ -22,7 +23,11 @@ def describe_training(
 ) -> ModelInfo:
     """The public facts about a model before it has figures, see `describe_making`."""
     return describe_making(
-        (describe_data(treebanks), [treebank.path for treebank in treebanks]), facts, stated, made, device
+        (describe_data(treebanks, silver), [treebank.path for treebank in (*treebanks, *silver)]),
+        facts,
+        stated,
+        made,
+        device,
     )
 
 

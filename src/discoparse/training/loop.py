@@ -31,6 +31,7 @@ from discoparse.training.objective import (
 )
 from discoparse.training.optimisation import Optimisation
 from discoparse.training.recipe import Recipe
+from discoparse.training.silver import SilverTurns, silver_vocabulary
 from discoparse.training.starting_encoder import StartingEncoder, rate_of
 from discoparse.training.starting_point import StartingPoint, rate_of_start
 from discoparse.training.unknown import hide_pieces, replace_characters, replace_rare_words
@@ -90,20 +91,23 @@ class Trainer:
         seed: int,
         encoder: StartingEncoder | None = None,
         start: StartingPoint | None = None,
+        silver: Sequence[Tree] = (),
     ) -> None:
         torch.manual_seed(seed)
         self.recipe = recipe
         self.seed = seed
         self.device = device
-        self.vocabulary = Vocabulary.from_trees(trees, recipe.chains, recipe.min_frequency, recipe.unk_share)
         self.mask: int | None = None  # the piece that stands for hidden ones
+        self.vocabulary = silver_vocabulary(trees, silver, recipe)
+        self.gold = len(trees)  # sentences; silver ones come after them
+        self.silver = SilverTurns(self.gold, len(silver), recipe, seed)
         if start is not None:
             self.vocabulary = start.extend(self.vocabulary)
         if encoder is not None:
             self.vocabulary = dataclasses.replace(self.vocabulary, pieces=encoder.pieces)
             self.mask = encoder.mask
         chains = ChainTable(self.vocabulary, recipe.chains)
-        self.corpus = Corpus(trees, self.vocabulary, chains, device, recipe.encoder_pooling)
+        self.corpus = Corpus([*trees, *silver], self.vocabulary, chains, device, recipe.encoder_pooling)
         self.chains = chains.spelled(device)
         self.explored: dict[int, Rows] = {}  # sentences that have sampled derivations in this epoch
         self.network = make_network(recipe, self.vocabulary, None if encoder is None else encoder.config)
@@ -112,15 +116,14 @@ class Trainer:
         if start is not None:
             start.prepare(self.network, recipe)
         self.network = self.network.to(device).train()
-        tokens = int(self.corpus.sizes.sum())
+        tokens = int(self.corpus.sizes[: self.gold].sum())
         self.batch_tokens = max(recipe.batch_tokens, min(recipe.most_batch_tokens, tokens // _BATCHES))
         pretrained = self.network.encoder.pretrained
         graphs = recipe.encoder_graphs and not recipe.encoder_checkpointing and device.type == "cuda"
         if pretrained is not None and graphs:
             pretrained.use_graphs(self.batch_tokens)
         self.batches = self._batches(0)
-        counts = [len(self.batches), *(len(self._batches(epoch)) for epoch in range(1, _COUNTED))]
-        self.batches_an_epoch = sum(counts) / len(counts)  # on average
+        self.batches_an_epoch = self._count_batches()
         self.updates_a_batch = 2 if recipe.alternate else 1
         updates = self.batches_an_epoch * self.updates_a_batch  # in an epoch
         self.epochs = max(recipe.epochs, math.ceil(recipe.updates / updates))
@@ -131,25 +134,46 @@ class Trainer:
             lambda name: rate_of(name, self.network, recipe) * (rate_of_start(name, recipe) if start else 1.0),
         )
         self.epoch = 0
+        self.with_silver = True  # whether this epoch has silver trees
         self.position = 0  # batches of this epoch that are done
 
-    def _batches(self, epoch: int) -> list[np.ndarray]:
+    def _count_batches(self) -> float:
+        """Batches in an epoch, on average over the training; without silver trees an epoch has fewer."""
+
+        def mean(silver: bool) -> float:
+            return sum(len(self._batches(epoch, silver)) for epoch in range(_COUNTED)) / _COUNTED
+
+        until = self.recipe.silver_until if self.silver.share else 1.0
+        if until == 1:
+            return mean(silver=True)
+        # In updates, epochs with silver trees make up `until` of the training, those without the rest.
+        return 1 / (until / mean(silver=True) + (1 - until) / mean(silver=False))
+
+    def _batches(self, epoch: int, silver: bool = True) -> list[np.ndarray]:
         """The sentences of each batch of an epoch: similar lengths together, in random order."""
         random = np.random.default_rng([self.seed, epoch])
-        lengths = self.corpus.sizes
-        blurred = lengths * random.uniform(0.9, 1.1, len(lengths)) + random.uniform(0, 1, len(lengths))
-        batches = by_budget(np.argsort(blurred), lengths, self.batch_tokens)
+        batches = self._cut(np.arange(self.gold), random)
+        if silver and self.silver.share:
+            batches += self._cut(self.silver(epoch), random)
         random.shuffle(batches)
         return batches
 
+    def _cut(self, sentences: np.ndarray, random: np.random.Generator) -> list[np.ndarray]:
+        """Batches of sentences of about the same length."""
+        lengths = self.corpus.sizes[sentences]
+        blurred = lengths * random.uniform(0.9, 1.1, len(lengths)) + random.uniform(0, 1, len(lengths))
+        return [sentences[batch] for batch in by_budget(np.argsort(blurred), lengths, self.batch_tokens)]
+
     def start_epoch(self) -> None:
         """Shuffle, and explore before the epoch where the recipe says so."""
-        self.batches = self._batches(self.epoch)
-        self.position = 0
         recipe = self.recipe
+        self.with_silver = self.optimisation.progress() < recipe.silver_until
+        self.batches = self._batches(self.epoch, self.with_silver)
+        self.position = 0
         if self._explores() and not recipe.explore_whole_batches:
             random = np.random.default_rng([self.seed, self.epoch, 1])
-            chosen = np.flatnonzero(random.random(len(self.corpus)) < recipe.exploration)
+            sentences = np.sort(np.concatenate(self.batches))
+            chosen = sentences[random.random(len(sentences)) < recipe.exploration]
             with self._precision():
                 self._explored(self._explore_sentences(chosen))
 
@@ -163,9 +187,10 @@ class Trainer:
         begun = self.optimisation.progress() >= recipe.exploration_start
         return recipe.oracle != "static" and recipe.exploration > 0 and begun
 
-    def continue_epoch(self, position: int, explored: dict[int, Rows]) -> None:
+    def continue_epoch(self, position: int, explored: dict[int, Rows], with_silver: bool = True) -> None:
         """Go on with an epoch that was stopped after `position` batches, with what was explored before it."""
-        self.batches = self._batches(self.epoch)
+        self.with_silver = with_silver
+        self.batches = self._batches(self.epoch, with_silver)
         self.position = position
         self._explored(explored)
 
@@ -237,15 +262,19 @@ class Trainer:
         if recipe.alternate:  # Section 3.5: a step for the tagging objective, then one for the parsing objective
             first, _ = self._encode(chosen, index)
             tagging = self._tagging_loss(first, index)
-            self.optimisation.update(tagging)
+            self.optimisation.update(tagging * self._weight(chosen))
         first, last = self._encode(chosen, index)
         structure, labels = self._parsing_losses(last, chosen, index)
         loss = (structure + labels) / tokens
         if not recipe.alternate:
             tagging = self._tagging_loss(first, index)
             loss = loss + recipe.tagging_weight * tagging / tokens
-        self.optimisation.update(loss)
+        self.optimisation.update(loss * self._weight(chosen))
         return {"structure": structure.detach(), "label": labels.detach(), "tag": tagging.detach()}
+
+    def _weight(self, chosen: np.ndarray) -> float:
+        """Of a batch's losses: all of its trees are gold, or all are silver."""
+        return self.recipe.silver_weight if chosen[0] >= self.gold else 1.0
 
     def _encode(self, chosen: np.ndarray, index: Tensor) -> tuple[Tensor, Tensor]:
         """Token vectors of a batch, with some words and characters replaced by unknown ones."""

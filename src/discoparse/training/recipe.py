@@ -95,6 +95,12 @@ class Recipe(Settings):
     start_rate: float = in_range(1.0, 0, 1)  # learning rate of the encoder, as a share of the recipe's
     start_frozen: int = in_range(0, 0, 9)  # embeddings and characters, and bi-LSTM layers above, that are not trained
 
+    # Silver trees, which another parser made (--silver)
+    silver_weight: float = in_range(1.0, 0, 1000)  # of their losses; those of gold trees have 1
+    silver_ratio: float = in_range(1.0, 0, 10**6)  # how many of them an epoch has for each gold tree, at most
+    silver_until: float = in_range(1.0, 0, 1)  # share of the training after which only gold trees are left
+    silver_frequency: int = in_range(5, 1, 10**6)  # words that are rarer, and not in gold trees, have no embedding
+
     # Evaluation
     evaluate_every: int = in_range(4, 1, 10**6)  # epochs
     quantize: bool = False  # round large matrices to eight bits, for evaluation and on disk

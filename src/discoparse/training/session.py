@@ -57,10 +57,11 @@ class Session:
         dev_sets: Mapping[str, int] | None = None,
         encoder: StartingEncoder | None = None,
         start: StartingPoint | None = None,
+        silver: Sequence[Tree] = (),
     ) -> None:
         self.output = output
         self.info = dataclasses.replace(info, recipe=dataclasses.asdict(recipe))
-        self.trainer = Trainer(recipe, train_trees, device, seed, encoder, start)
+        self.trainer = Trainer(recipe, train_trees, device, seed, encoder, start, silver)
         self.dev = DevEvaluation(self.trainer, dev_trees, dev_sets)
         self.log = Log(output / LOG)
         self.identity = {
@@ -73,6 +74,8 @@ class Session:
             self.identity["encoder"] = encoder.fingerprint()
         if start is not None:
             self.identity["start"] = start.fingerprint()
+        if silver:
+            self.identity["silver treebank"] = fingerprint(silver)
         self.best: dict[str, Any] | None = None
         self.mid_epoch = False
         self.finished = False

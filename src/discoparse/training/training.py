@@ -31,6 +31,7 @@ def train(
     *,
     encoder: str | Path | None = None,
     init: str | Path | StartingPoint | None = None,
+    silver: Sequence[Tree] = (),
     device: str | torch.device = "auto",
     seed: int = 1,
     minutes: float | None = None,
@@ -48,6 +49,7 @@ def train(
     `encoder` is a pretrained transformer to start with, by its directory or its name on the Hugging Face hub. `init` is
     what else to start from: an encoder that `discoparse pretrain` made, by its directory, or a model, by its name or
     directory. Sizes are then those that are there: a recipe with others is refused, a recipe's name stands for any.
+    `silver` are trees that another parser made, to train on beside the others (see the recipe's silver settings).
     `threads` are the CPU cores to use for the time of the training, by default half of all. `minutes` limits the time
     since `started` (`time.monotonic()`, by default now), earlier parts of a resumed training included. Ctrl-C and
     SIGTERM stop it between two steps; with `resume` it then goes on.
@@ -72,11 +74,15 @@ def train(
         dev_trees = [tree for trees in dev_trees.values() for tree in trees]
     _check("training", train_trees)
     _check("development", dev_trees)
+    if silver:
+        _check("silver", silver)
     clock = Clock(minutes, started)
     with open_output(output, resume) as state, using_threads(threads or training_threads()):
         checkpoint = None if state is None else Checkpoint(state)
         info = info or ModelInfo(printable(output.resolve().name))
-        session = Session(recipe, train_trees, dev_trees, output, chosen, seed, info, dev_sets, transformer, start)
+        session = Session(
+            recipe, train_trees, dev_trees, output, chosen, seed, info, dev_sets, transformer, start, silver
+        )
         if checkpoint is not None:
             session.resume(checkpoint, clock)
         else:

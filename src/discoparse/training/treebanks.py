@@ -59,8 +59,12 @@ def trees_by_name(treebanks: Sequence[NamedTreebank]) -> dict[str, list[Tree]]:
     return sets
 
 
-def describe_data(treebanks: Sequence[NamedTreebank]) -> list[dict[str, Any]]:
+def describe_data(treebanks: Sequence[NamedTreebank], silver: Sequence[NamedTreebank] = ()) -> list[dict[str, Any]]:
     """For each name the sentences and tokens in it, and how many `times` each of them counts on average."""
+    return _sizes(treebanks) + [{**entry, "silver": True} for entry in _sizes(silver)]
+
+
+def _sizes(treebanks: Sequence[NamedTreebank]) -> list[dict[str, Any]]:
     described = []
     for name, trees in trees_by_name(treebanks).items():
         files = {treebank.path: treebank.trees for treebank in treebanks if treebank.name == name}
