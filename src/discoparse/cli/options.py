@@ -41,6 +41,13 @@ def tell_namesake(ctx: click.Context, parameter: click.Parameter, model: str | N
     return model
 
 
+def tell_namesakes(ctx: click.Context, parameter: click.Parameter, models: tuple[str, ...]) -> tuple[str, ...]:
+    """The same for parameters that name several models."""
+    for model in models:
+        tell_namesake(ctx, parameter, model)
+    return models
+
+
 def with_progress(trees: Iterable[Tree]) -> Iterator[Tree]:
     """The same trees; while they pass, a bar grows on standard error if that is a terminal."""
     from tqdm import tqdm  # here, for the commands that end before a bar would show

@@ -15,7 +15,7 @@ import click
 from tqdm import tqdm
 
 from discoparse.cli.drawing_options import DrawingOptions, PictureKind, drawing_options
-from discoparse.cli.options import device_option, require_folder, tell, tell_namesake
+from discoparse.cli.options import device_option, require_folder, tell, tell_namesakes
 from discoparse.drawing.options import BINARY, EXTENSIONS, is_folder
 from discoparse.errors import UsageError
 from discoparse.files.streams import STANDARD, open_for_writing, suffix
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from discoparse.parser.parser import Parser
 
 _SAMPLE = 50  # sentences of a treebank by which its model is chosen
+Model = str | tuple[str, ...]  # one model, or several that parse together
 _TEXT = "text"  # what --from calls input that is not a treebank
 
 
@@ -41,9 +42,17 @@ _TEXT = "text"  # what --from calls input that is not a treebank
 @click.option(
     "-m",
     "--model",
+    "models_given",
     metavar="NAME|DIR",
-    callback=tell_namesake,
-    help="A shipped model or a directory [by the language of the text].",
+    multiple=True,
+    callback=tell_namesakes,
+    help="A shipped model or a directory [by the language of the text]. Given several times: they parse together.",
+)
+@click.option(
+    "--agreement",
+    type=click.FloatRange(0, 100),
+    metavar="F1",
+    help="With several models: leave out sentences about which their own trees agree less than this.",
 )
 @click.option(
     "--to", type=PictureKind(WRITABLE), help="Output [a terminal: tree; a file: by its name; else discbracket]."
@@ -66,7 +75,8 @@ def command(
     ctx: click.Context,
     text: tuple[str, ...],
     input_: str | None,
-    model: str | None,
+    models_given: tuple[str, ...],
+    agreement: float | None,
     to: str | None,
     output: str,
     from_: str | None,
@@ -95,6 +105,9 @@ def command(
     if folder and format not in EXTENSIONS:
         raise UsageError(f"{output} is a folder, for pictures only: name a file for --to {format}")
     options = drawing.for_output(format, output)
+    model = models_given[0] if len(models_given) == 1 else models_given or None
+    if agreement is not None and not isinstance(model, tuple):
+        raise UsageError("--agreement is for several models: give --model more than once")
     refused: list[str] = []
 
     def refuse(message: str) -> None:
@@ -108,14 +121,14 @@ def command(
     with _progress(source if not text and treebank is None else None, output) as counted:
         if treebank is not None:
             gold = read_trees(source, treebank, encoding=encoding)
-            results = _parse_treebank(gold, model, device, threads, refuse)
+            results = _parse_treebank(gold, model, device, threads, agreement, refuse)
         else:
             sources: list[Iterable[str]] = [[part] for part in text]
             if not text:
                 live = LivePieces(encoding, refuse) if is_live(source) else None
                 pieces = live or file_pieces(source, encoding, refuse)
                 sources = [pieces if from_ == _TEXT else _refuse_treebank(pieces, source, live)]
-            models = [model] * len(sources) if model is not None else _choose_models(sources)
+            models: list[Model | None] = [model] * len(sources) if model is not None else _choose_models(sources)
             parsers = _load_all(models, device, threads)
             documents = [CleanText(pieces) for pieces in sources]
             texts = [
@@ -130,6 +143,8 @@ def command(
                 refuse=refuse,
                 idle=live.idle if live else None,
             )
+            if agreement is not None and isinstance(model, tuple):
+                trees = _agreeing(parsers[model], trees, agreement)
             results = numbered(trees, format)
         if folder or format in BINARY:
             from discoparse.drawing.pages import write_pictures  # here, since other output needs nothing of it
@@ -171,7 +186,12 @@ def _refuse_treebank(pieces: Iterable[str], source: str, live: LivePieces | None
 
 
 def _parse_treebank(
-    gold: Iterator[Tree], model: str | None, device: str, threads: int, refuse: Callable[[str], None]
+    gold: Iterator[Tree],
+    model: Model | None,
+    device: str,
+    threads: int,
+    agreement: float | None,
+    refuse: Callable[[str], None],
 ) -> Iterator[Tree | None]:
     """The parser's trees for the sentences of a treebank."""
     if model is None:
@@ -181,24 +201,49 @@ def _parse_treebank(
         model = ModelChoice(tell).choose(" ".join(word for tree in first for word in tree.words))
         _tell_choice([model])
         gold = chain(first, gold)
-    return parse_treebank(_load_all([model], device, threads)[model], gold, refuse)
+    parser = _load_all([model], device, threads)[model]
+    trees = parse_treebank(parser, gold, refuse)
+    return trees if agreement is None else _agreeing(parser, trees, agreement)
 
 
-def _load_all(models: Iterable[str | None], device: str, threads: int) -> dict[str, Parser]:
-    """The parsers of models by name."""
-    parsers = {name: load(name, device, threads) for name in dict.fromkeys(models) if name is not None}
+def _agreeing(parser: Parser, trees: Iterable[Tree | None], least: float) -> Iterator[Tree | None]:
+    """The trees that several models agree about; how many others were left out is told at the end."""
+    from discoparse.parser.ensemble import Ensemble
+
+    assert isinstance(parser, Ensemble)
+    kept = left_out = 0
+    for tree, agreement in parser.with_agreement(tree for tree in trees if tree is not None):
+        if agreement >= least:
+            kept += 1
+            yield tree
+        else:
+            left_out += 1
+    tell(f"{kept:,} trees kept; {left_out:,} sentences left out, about which the models agree less than {least:g}")
+
+
+def _load_all(models: Iterable[Model | None], device: str, threads: int) -> dict[Model, Parser]:
+    """The parsers of models by name, or of several models by their names."""
+    parsers = {name: _load(name, device, threads) for name in dict.fromkeys(models) if name is not None}
     gc.freeze()  # what is loaded now stays: from here on, the garbage collector need not look at it
     return parsers
 
 
-def _choose_models(sources: list[Iterable[str]]) -> list[str | None]:
+def _load(model: Model, device: str, threads: int) -> Parser:
+    if isinstance(model, str):
+        return load(model, device, threads)
+    from discoparse.parser.ensemble import load_ensemble
+
+    return load_ensemble(model, device, threads)
+
+
+def _choose_models(sources: list[Iterable[str]]) -> list[Model | None]:
     """A model for each text, by its words, and none for a blank one; the texts can still be read from the start."""
-    models: list[str | None] = []
+    models: list[Model | None] = []
     choice = ModelChoice(tell)
     for k, pieces in enumerate(sources):
         sample, sources[k] = look_ahead(pieces)
         models.append(choice.choose(sample) if sample.strip() else None)
-    _tell_choice(name for name in models if name is not None)
+    _tell_choice(name for name in models if isinstance(name, str))
     return models
 
 

@@ -123,14 +123,19 @@ class ScoringPolicy:
         self.foci: list[Tensor] = []  # [B, 4] positions of each focus so far
 
     def __call__(self, machine: Lockstep, legal: Tensor) -> Tensor:
+        scores = self.step(machine, legal)
+        if self.sample:  # Gumbel's trick: the maximum of scores with this noise is a sample from their softmax
+            scores = scores - torch.empty_like(scores).exponential_().log()
+        return scores.argmax(1)
+
+    def step(self, machine: Lockstep, legal: Tensor) -> Tensor:
+        """The scores of all actions [B, N] in these configurations, as `scores` gives them; once a step."""
         self.foci.append(machine.focus)
         (gapped,) = torch.nonzero(machine.focus[:, 2] < machine.width, as_tuple=True)
         item, focus = self.pairs(self.first_row + machine.focus, gapped).split(self.hidden, 1)
         scores = self.scores(focus, legal)
-        if self.sample:  # Gumbel's trick: the maximum of scores with this noise is a sample from their softmax
-            scores = scores - torch.empty_like(scores).exponential_().log()
         self.remember(machine, item)
-        return scores.argmax(1)
+        return scores
 
     def remember(self, machine: Lockstep, item: Tensor) -> None:
         """Put the focus [B, H] in its slot: it is found there if it goes to the memory; if not, nobody looks."""
