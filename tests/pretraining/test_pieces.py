@@ -124,6 +124,18 @@ def test_guesses_are_of_what_stood_there(corpus, tmp_path):
     assert guess.count == chosen.sum()
 
 
+def test_the_same_pieces_are_hidden_in_every_evaluation(corpus, tmp_path):
+    """And the random numbers of the training go on as if there had been none."""
+    task = task_of(corpus, tmp_path)
+    state = torch.get_rng_state()
+    first = task.guess_held_out()
+    assert torch.equal(torch.get_rng_state(), state)
+    torch.manual_seed(77)
+    assert task.guess_held_out() == first
+    assert first[2] > 0
+    assert task.network.training
+
+
 def test_sizes_that_do_not_fit_are_refused():
     for settings, message in (({"heads": 5}, "5 heads"), ({"sequence": 64}, "positions")):
         with pytest.raises(UsageError, match=message):

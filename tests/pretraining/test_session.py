@@ -16,6 +16,7 @@ from small_texts import small_pretraining, small_recipe, write_text
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.model.encoder import load_encoder
 from discoparse.pretraining import pretrain
+from discoparse.pretraining.words import WordTask
 from discoparse.training.starting_encoder import read_encoder
 from discoparse.training.stopping import Clock
 
@@ -144,6 +145,12 @@ def test_a_rate_that_is_too_high_is_reported(tmp_path):
     recipe = small_recipe("bilstm", learning_rate=10.0, warmup_steps=0, clip_norm=1e6, epochs=400, weight_decay=10.0)
     with pytest.raises(DiscoparseError, match="diverged"):
         small_pretraining(tmp_path, "bilstm", recipe=recipe)
+
+
+def test_a_held_out_loss_that_is_not_a_number_is_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr(WordTask, "guess_held_out", lambda self: (float("nan"), 0.0, 5))
+    with pytest.raises(DiscoparseError, match="diverged"):
+        small_pretraining(tmp_path, "bilstm")
 
 
 def test_unknown_recipes_are_refused(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 import torch
 from small_texts import small_recipe, write_text
 
+from discoparse.neural.vocabulary import UNKNOWN
 from discoparse.pretraining.corpus import TextCorpus, prepare_corpus
 from discoparse.pretraining.reading import Splitting
 from discoparse.pretraining.word_batches import WordBatches, _spans
@@ -128,6 +129,23 @@ def test_endings_are_guessed_as_well(tmp_path):
     guess.loss.backward()
     assert task.network.endings is not None
     assert task.network.endings.weight.grad is not None
+
+
+def test_unknown_words_and_characters_are_trained(tmp_path):
+    """Rare words give way to the unknown one now and then, and characters too; held-out words stay as they are."""
+    for settings in ({"unk_probability": 1.0, "unk_share": 1.0}, {"unk_probability": 0.0, "unk_characters": 0.9}):
+        task = toy_task(tmp_path, **settings)
+        task.start_epoch(0)
+        task.guess(0).loss.backward()
+        gradient = task.network.encoder.word_embedding.weight.grad
+        assert gradient is not None
+        assert gradient[UNKNOWN].abs().sum() > 0
+        if "unk_characters" in settings:
+            characters = task.network.encoder.character_embedding.weight.grad
+            assert characters is not None
+            assert characters[UNKNOWN].abs().sum() > 0
+        else:
+            assert gradient[1:].abs().sum() == 0
 
 
 def test_it_learns(tmp_path):

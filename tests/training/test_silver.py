@@ -77,6 +77,21 @@ def test_only_gold_trees_are_left_at_the_end(tmp_path):
     assert abs(trainer.optimisation.step - trainer.optimisation.total_steps) <= both  # the schedule ends with it
 
 
+def test_an_epoch_that_goes_on_is_of_the_same_kind():
+    """Also if it is interrupted once more: the state says whether it has silver trees."""
+    trainer = Trainer(short_recipe("fast"), TRAIN, CPU, 1, silver=SILVER)
+    trainer.continue_epoch(0, {}, with_silver=False)
+    assert epoch_of(trainer).tolist() == list(range(len(TRAIN)))
+    assert not trainer.with_silver
+
+
+def test_batches_are_as_large_as_without_silver_trees():
+    recipe = short_recipe("fast", batch_tokens=1, most_batch_tokens=1000)
+    gold = toy_treebank(60, 3)
+    sizes = [Trainer(recipe, gold, CPU, 1, silver=silver).batch_tokens for silver in ([], toy_treebank(200, 4))]
+    assert sizes[0] == sizes[1] > 1
+
+
 def test_the_weight_is_that_of_silver_batches(monkeypatch):
     trainer = Trainer(short_recipe("fast", silver_weight=0.25), TRAIN, CPU, 1, silver=SILVER)
     weights = {}
