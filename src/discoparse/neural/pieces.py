@@ -75,6 +75,10 @@ class PieceVocabulary:
     def _limited(self, ids: list[int]) -> list[int]:
         return _ends(ids or [self.unknown], _MOST_PIECES)
 
+    def piece_id(self, name: str) -> int | None:
+        """The id of a piece by its name; None if there is none."""
+        return self._cut.token_to_id(name)
+
     def largest_id(self) -> int:
         """Of all pieces."""
         special = (*self.prefix, *self.suffix, self.padding, self.unknown)

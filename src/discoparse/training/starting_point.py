@@ -31,6 +31,7 @@ _ENCODER_SIZES = ("word_size", "character_size", "character_hidden", "hidden", "
 _MODEL_SIZES = (*_ENCODER_SIZES, "scorer_hidden", "chains")
 _EMBEDDINGS = ("encoder.word_embedding.weight", "encoder.character_embedding.weight")
 _TRANSFORMER = f"{PRETRAINED}transformer."
+_MASKS = ("[MASK]", "<mask>")  # what the piece that stands for hidden ones is called
 _Name = TypeVar("_Name")
 
 
@@ -86,7 +87,9 @@ class StartingPoint:
             for name, tensor in self.parameters.items()
             if name.startswith(_TRANSFORMER)
         }
-        return StartingEncoder(self.source, self.config.pretrained, self.vocabulary.pieces, parameters)
+        pieces = self.vocabulary.pieces
+        mask = next((k for k in map(pieces.piece_id, _MASKS) if k is not None), None)
+        return StartingEncoder(self.source, self.config.pretrained, pieces, parameters, mask)
 
     @torch.no_grad()
     def prepare(self, network: Network, recipe: Recipe) -> None:
