@@ -128,12 +128,19 @@ def test_a_limit_on_the_time_ends_the_schedule_with_it(tmp_path, monkeypatch, ki
     assert last["learning_rate"] < 0.05 * recipe.learning_rate
 
 
+def test_time_that_is_up_at_once_leaves_an_encoder_all_the_same(tmp_path, capsys):
+    outcome = small_pretraining(tmp_path, "bilstm", minutes=0.001, show_progress=True)
+    assert outcome.finished
+    assert "has learnt nothing" in capsys.readouterr().err
+    assert load_encoder(tmp_path / "out").info.metrics["held_out"]["read"] == 0
+
+
 def test_another_pretraining_is_not_continued(tmp_path, monkeypatch):
     signal_after(monkeypatch, 2)
     small_pretraining(tmp_path, "bilstm")
     with pytest.raises(UsageError, match="already holds a training"):
         small_pretraining(tmp_path, "bilstm")
-    for options in ({"seed": 2}, {"recipe": small_recipe("bilstm", hidden=9)}):
+    for options in ({"seed": 2}, {"recipe": small_recipe("bilstm", hidden=9)}, {"pretokenized": False}):
         with pytest.raises(UsageError, match="another training"):
             small_pretraining(tmp_path, "bilstm", resume=True, **options)
     write_text(tmp_path / "text.txt", seed=9)

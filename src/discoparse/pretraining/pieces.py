@@ -28,7 +28,7 @@ from discoparse.neural.pretrained import require_transformers
 from discoparse.pretraining.corpus import TextCorpus
 from discoparse.pretraining.piece_stream import FormPieces, PieceStream
 from discoparse.pretraining.recipe import PieceRecipe
-from discoparse.pretraining.task import Guesses
+from discoparse.pretraining.task import Guesses, digest
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 PADDING, UNKNOWN, START, END, MASK = range(len(SPECIAL))
@@ -193,7 +193,7 @@ class PieceTask:
         return likelihood / max(count, 1), right / max(count, 1), int(count)
 
     def identity(self) -> dict[str, Any]:
-        return {"tokenizer": self.tokenizer}
+        return {"tokenizer": digest(self.tokenizer)}
 
     def encoder_files(self, info: ModelInfo) -> dict[str, bytes]:
         from tokenizers import Tokenizer

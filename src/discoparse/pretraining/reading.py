@@ -8,8 +8,8 @@ import re
 import signal
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -46,17 +46,15 @@ class Block:
 def read_blocks(paths: Sequence[str], splitting: Splitting, processes: int = 1) -> Iterator[Block]:
     """The sentences of all files in their order."""
     texts = ((number, text, splitting) for number, path in enumerate(paths) for text in _texts(path, splitting))
-    with ExitStack() as stack:
+    first = list(islice(texts, 2))
+    if processes == 1 or len(first) < 2:  # other processes take longer to start than this takes
+        yield from (_block(*text) for text in chain(first, texts))
+        return
+    # Not forked: threads of PyTorch or of the caller would not survive that.
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(processes, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
         waiting: deque[Any] = deque()
-        pool = None
-        for text in texts:
-            if processes == 1:
-                yield _block(*text)
-                continue
-            if pool is None:
-                # Not forked: threads of PyTorch or of the caller would not survive that.
-                context = multiprocessing.get_context("spawn")
-                pool = stack.enter_context(context.Pool(processes, signal.signal, (signal.SIGINT, signal.SIG_IGN)))
+        for text in chain(first, texts):
             waiting.append(pool.apply_async(_block, text))
             if len(waiting) > 2 * processes:  # not more: the text may not fit into memory
                 yield waiting.popleft().get()

@@ -183,6 +183,8 @@ class PretrainingSession:
         complete = self.epoch >= self.epochs or clock.over()
         if complete and (self.sums or not self.log.records):
             self._evaluate(clock)
+        if complete and not self.optimisation.step:
+            self.progress.tell("time was up before the first update: the encoder has learnt nothing")
         self.finished = complete
         self.save(clock)
         if not complete:

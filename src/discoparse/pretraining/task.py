@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -46,6 +47,11 @@ class Task(Protocol):
 
     def encoder_files(self, info: ModelInfo) -> dict[str, bytes]:
         """The encoder as files of a directory, without what guesses the words."""
+
+
+def digest(text: str) -> str:
+    """Tells one text from another."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def to_device(array: np.ndarray, device: torch.device) -> Tensor:

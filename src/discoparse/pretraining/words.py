@@ -20,7 +20,7 @@ from discoparse.neural.network import Dropout, Encoder, NetworkConfig, initialis
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.pretraining.corpus import TextCorpus
 from discoparse.pretraining.recipe import WordRecipe
-from discoparse.pretraining.task import Guesses
+from discoparse.pretraining.task import Guesses, digest
 from discoparse.pretraining.word_batches import FormTables, HiddenWords, WordBatches
 from discoparse.training.unknown import replace_characters, replace_rare_words
 from discoparse.transform.spelling import plain_word
@@ -148,7 +148,7 @@ class WordTask:
         return likelihood / max(count, 1), right / max(count, 1), int(count)
 
     def identity(self) -> dict[str, Any]:
-        return {"vocabulary": len(self.vocabulary.words)}
+        return {"vocabulary": digest("\n".join([*self.vocabulary.words, *self.vocabulary.characters]))}
 
     def encoder_files(self, info: ModelInfo) -> dict[str, bytes]:
         parameters = {name: tensor for name, tensor in self.network.state_dict().items() if name.startswith("encoder.")}
