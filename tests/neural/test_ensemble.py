@@ -178,6 +178,6 @@ def test_a_transformer_and_a_network_without_one_decide_together(tmp_path):
 
 
 def test_chain_numbers():
-    numbers = ChainNumbers()
+    numbers = ChainNumbers(Vocabulary([], [], [], [], rare=1))
     assert [numbers.number(chain) for chain in [(), ("NP",), ("S", "NP"), ("NP",)]] == [0, 1, 2, 1]
     assert numbers[2] == ("S", "NP")

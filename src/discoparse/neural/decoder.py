@@ -7,7 +7,7 @@ Shapes: B sentences, N tokens, T structural steps, D token vector.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +25,6 @@ from discoparse.neural.replay import replay, yields
 from discoparse.neural.scoring import FoldedScorers
 from discoparse.neural.structure import structural_pass
 from discoparse.neural.vocabulary import Vocabulary
-from discoparse.transform.unary import Chain
 
 # Tokens of a batch with padding: large enough to keep the device busy, small enough for its caches or memory.
 BATCH_TOKENS = {"cpu": 3072, "cuda": 32768}
@@ -87,7 +86,7 @@ class Decoder:
             network.encoder.pretrained.half_precision = device.type == "cuda" and torch.cuda.is_bf16_supported()
         self.vocabulary = vocabulary
         self.device = device
-        self.chains: Mapping[int, Chain] = Chains(vocabulary)
+        self.chains = Chains(vocabulary)
         self.reset()
 
     def reset(self) -> None:

@@ -8,16 +8,17 @@ Shapes: B sentences, N tokens, T structural steps, H scorer hidden.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from discoparse.neural.decoder import Decoder, Pending, Words
+from discoparse.neural.decoder import Decoded, Decoder, Pending, Words
 from discoparse.neural.forking import renew_lock_in_children
-from discoparse.neural.labelling import chain_probabilities, label_codes, longest_chain
-from discoparse.neural.lockstep import Lockstep, run
+from discoparse.neural.labelling import Chains, label_codes, longest_chain
+from discoparse.neural.lockstep import NO_LABEL, Lockstep, run
+from discoparse.neural.network import Scorers
 from discoparse.neural.scoring import FoldedScorers, ScoringPolicy
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.transform.unary import Chain
@@ -40,22 +41,29 @@ class EnsembleDecoder(Decoder):
         ]
         self.lock = threading.Lock()
         renew_lock_in_children(self)
-        self.numbers = ChainNumbers()
-        self.chains = self.numbers  # codes are the numbers of chains here
         labels = dict.fromkeys(label for member in members for label in member.vocabulary.labels)
         self.vocabulary = Vocabulary([], [], self.tags, list(labels), rare=1)
-        self.reset()
+        self.numbers = self.chains = ChainNumbers(self.vocabulary)  # codes are the numbers of chains here
+        self._fold()
 
     def reset(self) -> None:
         """Forget what was computed from the networks' parameters; call it after changing them."""
         for member in self.members:
             member.reset()
+        self._fold()
+
+    def _fold(self) -> None:
         with torch.inference_mode():
             self.folded = [FoldedScorers.of(member.network.scorers) for member in self.members]
         self.spellings = [_Spellings(member) for member in self.members]
 
     def batches(self, sentences: Sequence[Words]) -> list[np.ndarray]:
         return self.slowest.batches(sentences)
+
+    @torch.inference_mode()
+    def decode(self, sentences: Sequence[Words], probabilities: bool = False) -> Iterator[tuple[np.ndarray, Decoded]]:
+        for chosen in self.batches(sentences):
+            yield chosen, self._decode_batch([sentences[k] for k in chosen], probabilities).wait()
 
     def _decode_batch(self, sentences: Sequence[Words], probabilities: bool) -> Pending:
         vectors = [member.encode(sentences) for member in self.members]
@@ -114,11 +122,32 @@ class EnsembleDecoder(Decoder):
         return torch.tensor(numbers, device=self.device)[place]
 
 
-class ChainNumbers(dict[int, Chain]):
+def chain_probabilities(scorers: Scorers, states: Tensor, final: Tensor, spelled: Tensor) -> Tensor:
+    """The probability of one chain for every focus [B, T, H]: [B, T].
+
+    `spelled` [B, T, depth] has its labels as the labeller gives them, from the lowest up, then 0 for the end and -1
+    for nothing more; -1 at the first place is a chain that the labeller does not know.
+    """
+    scores = scorers.label_output(states)  # [B, T, labels]
+    scores[..., NO_LABEL] = scores[..., NO_LABEL].masked_fill(final, -torch.inf)
+    first = spelled[..., 0]
+    found = scores.log_softmax(-1).gather(-1, first.clamp(min=0)[..., None]).squeeze(-1)
+    if scorers.above_output is not None and scorers.above_given is not None:
+        above = scorers.above_output(states)
+        for level in range(1, spelled.shape[2]):
+            given, label = spelled[..., level - 1], spelled[..., level]
+            step = (above + scorers.above_given(given.clamp(min=0))).log_softmax(-1)
+            step = step.gather(-1, label.clamp(min=0)[..., None]).squeeze(-1)
+            found = found + torch.where(label >= 0, step, 0.0)
+    return torch.where(first >= 0, found.exp(), 0.0)
+
+
+class ChainNumbers(Chains):
     """Chains of labels, from the top down, by numbers that are given on first use; 0 is no label."""
 
-    def __init__(self) -> None:
-        super().__init__({0: ()})
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__(vocabulary)
+        self[0] = ()
         self.known: dict[Chain, int] = {(): 0}
 
     def number(self, chain: Chain) -> int:

@@ -38,26 +38,6 @@ def label_codes(scorers: Scorers, states: Tensor, final: Tensor) -> tuple[Tensor
     return code, log_probability.exp()
 
 
-def chain_probabilities(scorers: Scorers, states: Tensor, final: Tensor, spelled: Tensor) -> Tensor:
-    """The probability of one chain for every focus [B, T, H]: [B, T].
-
-    `spelled` [B, T, depth] has its labels as the labeller gives them, from the lowest up, then 0 for the end and -1
-    for nothing more; -1 at the first place is a chain that the labeller does not know.
-    """
-    scores = scorers.label_output(states)  # [B, T, labels]
-    scores[..., NO_LABEL] = scores[..., NO_LABEL].masked_fill(final, -torch.inf)
-    first = spelled[..., 0]
-    found = scores.log_softmax(-1).gather(-1, first.clamp(min=0)[..., None]).squeeze(-1)
-    if scorers.above_output is not None and scorers.above_given is not None:
-        above = scorers.above_output(states)
-        for level in range(1, spelled.shape[2]):
-            given, label = spelled[..., level - 1], spelled[..., level]
-            step = (above + scorers.above_given(given.clamp(min=0))).log_softmax(-1)
-            step = step.gather(-1, label.clamp(min=0)[..., None]).squeeze(-1)
-            found = found + torch.where(label >= 0, step, 0.0)
-    return torch.where(first >= 0, found.exp(), 0.0)
-
-
 def longest_chain(labels: int) -> int:
     """How many nodes of one yield the labeller may stack: treebanks have at most five or six.
 
