@@ -90,7 +90,8 @@ class PretrainingSession:
             return PretrainingOutcome(True, self.figures, clock.elapsed())
         planned = self.epochs * self.batches
         step = self.optimisation.step
-        self.progress = Progress(planned, step, self.epochs, show, clock.seconds_left(), unit=self.task.unit)
+        epochs = None if clock.limited else self.epochs
+        self.progress = Progress(planned, step, epochs, show, clock.seconds_left(), unit=self.task.unit)
         self.task.network.train()
         precision = matmul_precision("high") if self.device.type == "cuda" else nullcontext()
         try:

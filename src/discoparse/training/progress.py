@@ -22,7 +22,7 @@ class Progress:
         self,
         batches: int,
         done: int,
-        epochs: int,
+        epochs: int | None,
         shown: bool,
         seconds_left: float | None = None,
         stream: TextIO | None = None,
@@ -61,7 +61,9 @@ class Progress:
         rate = f"{self.units / spent:,.0f} {self.unit}/s"
         time_left = f"{tqdm.format_interval(max(0.0, left))} left"
         self.bar.n = min(1.0, share)
-        self.bar.set_description_str(f"epoch {epoch + 1}/{self.epochs}", refresh=False)
+        self.bar.set_description_str(
+            f"epoch {epoch + 1}" + ("" if self.epochs is None else f"/{self.epochs}"), refresh=False
+        )
         self.bar.set_postfix_str(f"{step} · {loss} · {rate} · {time_left}{self.best}")
 
     def evaluated(self, epoch: float, scores: dict[str, Any], best: dict[str, Any]) -> None:
