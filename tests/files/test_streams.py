@@ -1,16 +1,19 @@
-"""Standard streams, devices and open files by other names."""
+"""Standard streams, devices, open files by other names, compressed files."""
 
 from __future__ import annotations
 
 import gzip
+import lzma
 import os
 import sys
 from pathlib import Path
 
 import pytest
 
-from discoparse.errors import UsageError
+from discoparse.errors import DiscoparseError, UsageError
+from discoparse.files import streams
 from discoparse.files.streams import open_bytes, open_for_writing
+from discoparse.treebank import read_trees
 
 
 def test_closed_standard_streams(monkeypatch) -> None:
@@ -45,3 +48,29 @@ def test_memory_is_a_folder_like_others() -> None:
         assert gzip.decompress(path.read_bytes()) == b"new"
     finally:
         path.unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bytes])
+def test_compressed_files_are_read_whatever_their_names(tmp_path, pack):
+    path = tmp_path / "text"
+    path.write_bytes(pack(b"some text"))
+    with open_bytes(str(path)) as stream:
+        assert stream.peek(4)[:4] == b"some"
+        assert stream.read() == b"some text"
+
+
+def test_xz_needs_a_python_that_has_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(streams, "LZMAFile", None)
+    path = tmp_path / "text.xz"
+    path.write_bytes(lzma.compress(b"some text"))
+    with pytest.raises(UsageError, match="decompress it first"), open_bytes(str(path)):
+        pass
+
+
+def test_treebanks_may_be_compressed_with_xz(tmp_path):
+    path = tmp_path / "trees.discbracket.xz"
+    path.write_bytes(lzma.compress(b"(S (X 0=a) (X 1=b))\n"))
+    assert [str(tree) for tree in read_trees(str(path))] == ["(S (X 0=a) (X 1=b))"]
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(DiscoparseError, match=r"trees\.discbracket\.xz"):
+        list(read_trees(str(path)))
