@@ -38,6 +38,7 @@ NAVIGATION = {
     "Guides": [
         "docs/guides/parse-text",
         "docs/guides/train-on-your-treebank",
+        "docs/guides/new-language",
         "docs/guides/pretrained-encoders",
         "docs/guides/evaluate-and-compare",
         "docs/guides/draw-for-papers",
