@@ -189,6 +189,13 @@ def test_parse_strings_number_the_tokens_of_the_sentence(doc):
     assert vp.parse_string == "(VP (WP 0=What) (VB 3=say))"
 
 
+def test_parse_strings_hide_brackets():
+    register()
+    doc = Doc(spacy.blank("de").vocab, ["Ja", "("], sent_starts=[True, False])
+    store(doc[0:2], Tree.from_constituents([Token("Ja", "ITJ"), Token("(", "$(")], [("A(B", {0, 1})]))
+    assert doc[0:2]._.parse_string == str(doc[0:2]._.tree) == "(A#LRB#B (ITJ 0=Ja) ($[ 1=#LRB#))"
+
+
 def test_trees_know_their_text_and_belong_to_sentences(doc):
     tree = next(doc.sents)._.tree
     assert tree.text == doc.text.strip()[: len(tree.text)]
