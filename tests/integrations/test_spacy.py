@@ -93,6 +93,7 @@ def test_tags_are_set_unless_disabled(model):
     assert not any(token.tag_ for token in pipeline(model, disable_tagger=True)(TEXT))
 
 
+@pytest.mark.filterwarnings("error")  # white space is not a sentence that could not be parsed
 def test_pipe_gives_what_single_calls_give(model):
     nlp = pipeline(model)
     texts = [TEXT, "", "One. " * 5, "   ", "Last one"]
@@ -131,6 +132,16 @@ def test_a_saved_pipeline_brings_its_model(model, tmp_path):
     assert [str(sentence._.tree) for sentence in again(TEXT).sents] == expected
     again.to_disk(tmp_path / "copy")
     assert spacy.load(tmp_path / "copy")(TEXT)[0]._.constituents
+
+
+def test_a_pipeline_takes_over_what_another_saved(model, tmp_path):
+    tiny_model(tmp_path / "other", seed=1)
+    other, nlp = pipeline(tmp_path / "other"), pipeline(model)
+    expected, before = ([str(sentence._.tree) for sentence in each(TEXT).sents] for each in (other, nlp))
+    assert expected != before
+    other.to_disk(tmp_path / "saved")
+    nlp.from_disk(tmp_path / "saved")
+    assert [str(sentence._.tree) for sentence in nlp(TEXT).sents] == expected
 
 
 def test_the_model_is_by_default_that_of_the_language(monkeypatch):

@@ -66,7 +66,7 @@ class Discoparse:
     def _parse(self, documents: Sequence[Doc]) -> None:
         sentences = []
         for doc in documents:
-            if len(doc) and not doc.has_annotation("SENT_START"):
+            if not doc.has_annotation("SENT_START"):
                 raise UsageError('the document has no sentences: nlp.add_pipe("sentencizer") before "discoparse"')
             sentences += [sentence for sentence in doc.sents if parsed_tokens(sentence)]
         # A token that consists of invisible characters has no form as in treebanks.
