@@ -6,7 +6,7 @@ attributes of spans. So it is kept by `DocBin`, `Doc.to_bytes`, pickle, and betw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -56,7 +56,7 @@ class ParsedSentence:
     def __init__(self, sentence: Span) -> None:
         data = sentence._.get(STORE)
         if data is None:
-            raise NotParsed(f"no tree for the sentence {_shortened(sentence)}: add `discoparse` to the pipeline")
+            raise NotParsed(f"no tree for the sentence {shortened(sentence)}: add `discoparse` to the pipeline")
         self.doc: Doc = sentence.doc
         self.tokens = parsed_tokens(sentence)
         nodes = [
@@ -102,7 +102,7 @@ class ParsedSentence:
             for node, yielded in self.masks.items():
                 if yielded == mask:
                     return self.constituent(node)
-        raise NonConstituent(f"not a constituent: {_shortened(span)}")
+        raise NonConstituent(f"not a constituent: {shortened(span)}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -258,7 +258,7 @@ def tree_of(sentence: Span) -> Tree:
     parsed = ParsedSentence(sentence.sent)
     parsed.find(sentence)  # only a whole sentence has a tree
     if len(parsed.tokens) != len(parsed_tokens(sentence)):
-        raise NonConstituent(f"not a whole sentence: {_shortened(sentence)}")
+        raise NonConstituent(f"not a whole sentence: {shortened(sentence)}")
     return parsed.tree
 
 
@@ -297,6 +297,7 @@ def register() -> None:
                 kind.set_extension(name, getter=getter)
 
 
-def _shortened(span: Span | Sequence[Token]) -> str:
+def shortened(span: Span) -> str:
+    """The text of a span for messages."""
     text = str(span)
     return repr(text if len(text) <= 50 else text[:49] + "…")
