@@ -46,7 +46,7 @@ def doc():
     constituents = [("ROOT", range(5)), ("S", range(5)), ("SQ", range(4)), ("VP", {0, 3}), ("NP", {2}), ("PR", {2})]
     tree = Tree.from_constituents(tokens, constituents)
     for k, node in enumerate(tree.preorder()):
-        node.probability = k / 10
+        node.label_probability = k / 10
     store(next(doc.sents), tree)
     return doc
 
@@ -229,7 +229,7 @@ def test_constituents_are_in_preorder_with_tokens(doc):
     ]
     assert list(doc._.constituents) == found
     assert [c.labels for c in doc[1:6]._.constituents] == [c.labels for c in found[1:-1]]
-    assert found[0].probabilities == (0.0, 0.1)
+    assert found[0].label_probabilities == (0.0, 0.1)
 
 
 def test_discontinuous_constituents_have_parts_and_gaps(doc):

@@ -39,7 +39,7 @@ class TestArrow:
 
     def test_types(self):
         types = {field.name: str(field.type) for field in tables.arrow_schema()}
-        assert types == tables.COLUMNS | {"probability": "double"}
+        assert types == tables.COLUMNS | {"probability": "double", "label_probability": "double"}
 
     def test_no_trees(self):
         assert tables.to_arrow([]).num_rows == 0

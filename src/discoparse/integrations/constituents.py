@@ -43,7 +43,7 @@ def store(sentence: Span, tree: Tree) -> None:
         {
             "labels": [node.label for node in numbers],
             "parents": [above.get(node, -1) for node in numbers],
-            "probabilities": [node.probability for node in numbers],
+            "label_probabilities": [node.label_probability for node in numbers],
             "tags": tree.tags,
             "token_parents": [above[index] for index in range(len(tree))],
         },
@@ -60,8 +60,8 @@ class ParsedSentence:
         self.doc: Doc = sentence.doc
         self.tokens = parsed_tokens(sentence)
         nodes = [
-            Node(label, [], probability=probability)
-            for label, probability in zip(data["labels"], data["probabilities"], strict=True)
+            Node(label, [], label_probability=probability)
+            for label, probability in zip(data["labels"], data["label_probabilities"], strict=True)
         ]
         for node, parent in zip(nodes, data["parents"], strict=True):
             if parent >= 0:
@@ -123,9 +123,9 @@ class Constituent:
         return tuple(node.label for node in self.nodes)
 
     @property
-    def probabilities(self) -> tuple[float | None, ...]:
-        """How sure the parser was of each label."""
-        return tuple(node.probability for node in self.nodes)
+    def label_probabilities(self) -> tuple[float | None, ...]:
+        """How sure the parser was of each label, given the tokens."""
+        return tuple(node.label_probability for node in self.nodes)
 
     @property
     def tokens(self) -> list[Token]:
