@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from discoparse.neural.constraints import Limits
 from discoparse.neural.decoder import Decoded, Decoder, Pending, Words
 from discoparse.neural.forking import renew_lock_in_children
 from discoparse.neural.labelling import Chains, label_codes, longest_chain
@@ -61,7 +62,14 @@ class EnsembleDecoder(Decoder):
         return self.slowest.batches(sentences)
 
     @torch.inference_mode()
-    def decode(self, sentences: Sequence[Words], probabilities: bool = False) -> Iterator[tuple[np.ndarray, Decoded]]:
+    def decode(
+        self,
+        sentences: Sequence[Words],
+        probabilities: bool = False,
+        limits: Sequence[Limits | None] | None = None,
+    ) -> Iterator[tuple[np.ndarray, Decoded]]:
+        """As of one network; `Ensemble` refuses constraints."""
+        assert limits is None or all(one is None for one in limits)
         for chosen in self.batches(sentences):
             yield chosen, self._decode_batch([sentences[k] for k in chosen], probabilities).wait()
 
