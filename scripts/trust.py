@@ -29,6 +29,8 @@ from discoparse.parser.calibrating import fit
 from discoparse.parser.parser import Parser
 from discoparse.system.constraints import Constraints
 
+_RUNS = 9  # of each measurement of speed
+
 
 def constraints(parser: Parser, gold: Sequence[Tree], samples: int) -> None:
     """What an annotator gains: F1 over the constituents that were not given."""
@@ -208,7 +210,7 @@ def _mass(parser: Parser, sentences: Sequence[Sequence[str]], derive: Derive) ->
 
 
 def speed(parser: Parser, gold: Sequence[Tree], samples: int) -> None:
-    """Times as multiples of greedy parsing, each the best of three in one run."""
+    """Times as multiples of greedy parsing in the same turn: the median, and the range."""
     words = [tree.words for tree in gold]
     half = []
     rng = random.Random(1)
@@ -224,16 +226,16 @@ def speed(parser: Parser, gold: Sequence[Tree], samples: int) -> None:
         },
         "5 best": lambda: parser.parse_tokens(words, best=5),
     }
-    seconds: dict[str, float] = {}
-    for name, way in ways.items():
-        way()
-        runs = []
-        for _ in range(3):
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    for turn in range(_RUNS + 1):  # in turns, since other work on the machine comes and goes; the first is to warm up
+        for name, way in ways.items():
             started = time.perf_counter()
             way()
-            runs.append(time.perf_counter() - started)
-        seconds[name] = min(runs)
-        print(f"{name:32} {seconds[name]:8.2f} s {seconds[name] / seconds['greedy']:6.2f} x")
+            if turn:
+                seconds[name].append(time.perf_counter() - started)
+    for name, runs in seconds.items():
+        ratios = sorted(one / greedy for one, greedy in zip(runs, seconds["greedy"], strict=True))
+        print(f"{name:32} {min(runs):6.2f} s  x {ratios[len(ratios) // 2]:.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})")
 
 
 MEASUREMENTS = {
