@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from discoparse.neural.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
 
 def form_tensors(forms: Sequence[str], vocabulary: Vocabulary, device: torch.device) -> tuple[Tensor, Tensor]:
     """Character ids of word forms [U, L] and their lengths [U]."""
+    import torch  # here: batches for the compiled network need none of it
+
     spelled = [vocabulary.character_ids(form) for form in forms]
     lengths = np.array([len(ids) for ids in spelled])
     table = np.zeros((len(forms), int(lengths.max())), dtype=np.int32)

@@ -1,27 +1,29 @@
 """The decoder: sentences in, decisions out. Everything between words and trees happens here.
 
-It sorts sentences into batches of like length, encodes them, chooses between the three ways to the structural actions
-(single sentences on a CPU, a batch in lockstep, the GPU kernel), labels the foci and tags the words.
+It sorts sentences into batches of like length and has the compiled network decide, where there is one. Otherwise it
+encodes them, chooses between the three ways to the structural actions (single sentences on a CPU, a batch in lockstep,
+the GPU kernel), labels the foci and tags the words.
 Shapes: B sentences, N tokens, T structural steps, D token vector.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from discoparse.neural.batching import by_budget
+from discoparse.neural.chains import Chains
+from discoparse.neural.compiled.decoder import CompiledDecoder
+from discoparse.neural.decisions import Decoded, LabelledYields, Words, labelled_yields
 from discoparse.neural.few import FEW, FewScorers, few_pass
 from discoparse.neural.forms import FormCache
-from discoparse.neural.labelling import Chains, label_codes
+from discoparse.neural.labelling import label_codes
 from discoparse.neural.network import Network
 from discoparse.neural.pieces import piece_batch
-from discoparse.neural.pretrained import Pieces
-from discoparse.neural.replay import replay, yields
+from discoparse.neural.pretrained import PRETRAINED, Pieces
 from discoparse.neural.scoring import FoldedScorers
 from discoparse.neural.structure import structural_pass
 from discoparse.neural.vocabulary import Vocabulary
@@ -29,17 +31,6 @@ from discoparse.neural.vocabulary import Vocabulary
 # Tokens of a batch with padding: large enough to keep the device busy, small enough for its caches or memory.
 BATCH_TOKENS = {"cpu": 3072, "cuda": 32768}
 BATCH_PIECES = {"cpu": 512, "cuda": 32768}  # with a pretrained encoder, whose layers are wide
-Words = Sequence[str]
-
-
-@dataclass
-class Decoded:
-    """The decisions for a batch, on the host; entries past a sentence's 2n-1 steps are undefined."""
-
-    actions: list[list[int]]  # [B][T] slots, see `lockstep`
-    labels: list[list[int]]  # [B][T] codes of label chains, see `labelling.spell_code`; 0 for NO-LABEL
-    tags: list[list[int]]  # [B][N]
-    probabilities: list[list[float]] | None  # [B][T] of the labels
 
 
 class Pending:
@@ -60,23 +51,6 @@ class Pending:
         return Decoded(actions, labels, tags, probabilities[0] if probabilities else None)
 
 
-@dataclass(frozen=True)
-class LabelledYields:
-    """The constituents of many sentences as arrays, sorted by sentence, and the tags of their words.
-
-    Constituent c is in sentence `sentence[c]`, with the label chain `labels[label[c]]` (from the top down) over the
-    tokens `token[start[c] : start[c + 1]]`. Word k of all sentences has the tag `tags[tag[k]]`.
-    """
-
-    sentence: np.ndarray  # [C]
-    label: np.ndarray  # [C]
-    start: np.ndarray  # [C + 1]
-    token: np.ndarray  # [start[C]]
-    tag: np.ndarray  # [words]
-    labels: list[tuple[str, ...]]
-    tags: list[str]
-
-
 class Decoder:
     """Greedy decoding with one network. Safe to use from several threads."""
 
@@ -91,6 +65,11 @@ class Decoder:
 
     def reset(self) -> None:
         """Forget what was computed from the network's parameters; call it after changing them."""
+        self.compiled = None
+        if self.device.type == "cpu":
+            state = self.network.state_dict().items()
+            parameters = {name: tensor.numpy() for name, tensor in state if not name.startswith(PRETRAINED)}
+            self.compiled = CompiledDecoder.of(self.network.config, parameters, self.vocabulary)
         self._forms = FormCache(self.network, self.vocabulary, self.device)
         with torch.inference_mode():
             self._folded = FoldedScorers.of(self.network.scorers) if self.device.type == "cpu" else None
@@ -99,6 +78,10 @@ class Decoder:
     @torch.inference_mode()
     def decode(self, sentences: Sequence[Words], probabilities: bool = False) -> Iterator[tuple[np.ndarray, Decoded]]:
         """Batches of decisions: the indexes of the sentences [B] and what was decided; empty sentences are left out."""
+        if self.compiled is not None:
+            encode = None if self.compiled.network.has_encoder else self._packed_vectors
+            yield from self.compiled.decode(sentences, self.batches(sentences), encode)
+            return
         before: tuple[np.ndarray, Pending] | None = None
         for chosen in self.batches(sentences):
             # A GPU starts on this batch while the host unpacks the previous one.
@@ -130,6 +113,13 @@ class Decoder:
         first, last = self.network.encoder.token_vectors(words[index], vectors[index], lengths, pieces)
         return first, last, lengths
 
+    def _packed_vectors(self, sentences: Sequence[Words]) -> tuple[np.ndarray, np.ndarray]:
+        """What `encode` gives, without padding: [M, D] twice for the M tokens of all sentences."""
+        with torch.inference_mode():  # in whatever thread this runs
+            first, last, lengths = self.encode(sentences)
+            inside = torch.arange(first.shape[1]) < lengths[:, None]
+            return first[inside].numpy(), last[inside].numpy()
+
     def _pieces(self, sentences: Sequence[Words], width: int) -> Pieces | None:
         """What a pretrained encoder reads of sentences of at most `width` words."""
         known, pretrained = self.vocabulary.pieces, self.network.config.pretrained
@@ -155,42 +145,4 @@ class Decoder:
 
     def labelled_yields(self, sentences: Sequence[Words]) -> LabelledYields:
         """The constituents and tags of sentences as arrays, without building trees."""
-        lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
-        codes: list[list[int]] = [[] for _ in sentences]
-        masks: list[list[int]] = [[] for _ in sentences]
-        tags: list[list[int]] = [[] for _ in sentences]
-        for chosen, decoded in self.decode(sentences):
-            for b, k in enumerate(chosen.tolist()):
-                steps = 2 * len(sentences[k]) - 1
-                labels = decoded.labels[b][:steps]
-                foci = yields(replay(decoded.actions[b][:steps]))
-                codes[k] = [code for code in labels if code]
-                masks[k] = [focus for focus, code in zip(foci, labels, strict=True) if code]
-                tags[k] = decoded.tags[b][: len(sentences[k])]
-        all_codes = np.array([code for sentence in codes for code in sentence], dtype=np.int64)
-        distinct, label = np.unique(all_codes, return_inverse=True)
-        sizes, token = _members(masks)
-        return LabelledYields(
-            sentence=np.repeat(np.arange(len(lengths)), [len(sentence) for sentence in masks]),
-            label=label,
-            start=np.concatenate([[0], np.cumsum(sizes)]),
-            token=token,
-            tag=np.array([tag for sentence in tags for tag in sentence], dtype=np.int64),
-            labels=[self.chains[code] for code in distinct.tolist()],
-            tags=self.vocabulary.tags,
-        )
-
-
-def _members(masks: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """The size of every set given as a bit mask, and the members of all, in order.
-
-    >>> _members([[0b101], [], [0b1, 0b11]])
-    (array([2, 1, 2]), array([0, 2, 0, 0, 1]))
-    """
-    flat = [mask for sentence in masks for mask in sentence]
-    octets = [-(-mask.bit_length() // 8) for mask in flat]
-    packed = np.frombuffer(b"".join(mask.to_bytes(n, "little") for mask, n in zip(flat, octets, strict=True)), np.uint8)
-    bits = np.flatnonzero(np.unpackbits(packed, bitorder="little"))  # counted from the first bit of the first set
-    starts = 8 * (np.cumsum(octets, dtype=np.int64) - octets)
-    owner = np.searchsorted(starts, bits, side="right") - 1
-    return np.bincount(owner, minlength=len(flat)), bits - starts[owner]
+        return labelled_yields(sentences, self.decode(sentences), self.chains, self.vocabulary.tags)
