@@ -14,9 +14,8 @@ from torch import Tensor
 
 from discoparse.model import contents
 from discoparse.model.contents import Check, anything, list_of, number, record, strings
-from discoparse.neural.network import NetworkConfig
+from discoparse.neural.config import NetworkConfig, PretrainedConfig
 from discoparse.neural.pieces import POOLING, PieceVocabulary
-from discoparse.neural.pretrained import PretrainedConfig
 from discoparse.neural.shapes import parameter_shapes
 from discoparse.neural.vocabulary import Vocabulary
 

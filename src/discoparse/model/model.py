@@ -39,7 +39,8 @@ from discoparse.model.info import (
     ModelInfo,
 )
 from discoparse.model.packing import pack, unpack
-from discoparse.neural.network import Network, NetworkConfig
+from discoparse.neural.config import NetworkConfig
+from discoparse.neural.network import Network
 from discoparse.neural.pieces import PieceVocabulary
 from discoparse.neural.pretrained import PRETRAINED
 from discoparse.neural.vocabulary import Vocabulary

@@ -15,7 +15,7 @@ Words = Sequence[str]
 
 @dataclass
 class Decoded:
-    """The decisions for a batch, on the host; entries past a sentence's 2n-1 steps are undefined, and may be missing."""
+    """The decisions for a batch, on the host; entries past a sentence's 2n-1 steps are undefined."""
 
     actions: list[list[int]]  # [B][T] slots, see `lockstep`
     labels: list[list[int]]  # [B][T] codes of label chains, see `chains.spell_code`; 0 for NO-LABEL

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from discoparse.neural.network import Network, NetworkConfig
+from discoparse.neural.config import NetworkConfig
+from discoparse.neural.network import Network
 
 
 def parameter_shapes(config: NetworkConfig) -> dict[str, torch.Size]:

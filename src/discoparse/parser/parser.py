@@ -15,9 +15,10 @@ from torch import Tensor
 
 from discoparse.errors import DiscoparseError
 from discoparse.model.info import ModelInfo
+from discoparse.neural.config import NetworkConfig
 from discoparse.neural.decoder import Decoder
 from discoparse.neural.device import use_threads
-from discoparse.neural.network import Network, NetworkConfig
+from discoparse.neural.network import Network
 from discoparse.neural.replay import build_tree, replay
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.parser.passages import Notice, Passage, read_text

@@ -16,17 +16,16 @@ from discoparse.neural.chains import longest_chain
 from discoparse.neural.compiled.library import check
 from discoparse.neural.config import NetworkConfig
 
+_SIZES = (
+    *("words", "characters", "tags", "labels", "word_size", "character_size", "character_hidden"),
+    *("hidden", "layers", "scorer_hidden"),
+)
+
 
 class Sizes(ctypes.Structure):
     """As in `native/parameters.h`."""
 
-    _fields_ = [  # noqa: RUF012
-        (name, ctypes.c_int64)
-        for name in (
-            *("words", "characters", "tags", "labels", "word_size", "character_size", "character_hidden"),
-            *("hidden", "layers", "scorer_hidden", "chains", "encoder"),
-        )
-    ]
+    _fields_ = tuple((name, ctypes.c_int64) for name in (*_SIZES, "chains", "encoder"))
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class CompiledNetwork:
             if self.has_encoder or not name.startswith("encoder.")
         ]
         sizes = Sizes(
-            *(getattr(config, name) for name, _ in Sizes._fields_[:-2]),
+            *(getattr(config, name) for name in _SIZES),
             longest_chain(config.labels) if config.chains else 0,
             self.has_encoder,
         )
@@ -75,7 +74,7 @@ class CompiledNetwork:
         `spelled` has the ids of all characters, `lengths` [U] how many each form has, `words` [U] the ids of words.
         """
         spelled, lengths, words = _as(np.int32, spelled), _as(np.int64, lengths), _as(np.int32, words)
-        assert results.dtype == np.float32 and results.flags.c_contiguous and results.shape[1] == self.form_size
+        self._check_table(results)
         assert len(words) == len(lengths)
         status = self.library.discoparse_forms(
             *(self._handle, len(lengths), spelled.ctypes.data, len(spelled), lengths.ctypes.data, words.ctypes.data),
@@ -83,10 +82,15 @@ class CompiledNetwork:
         )
         check(status)
 
+    def _check_table(self, table: np.ndarray) -> None:
+        assert table.dtype == np.float32
+        assert table.flags.c_contiguous
+        assert table.shape == (len(table), self.form_size)
+
     def encode(self, lengths: np.ndarray, table: np.ndarray, forms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """h(1) and h of the last layer [M, D] of sentences: their lengths, and rows [M] of a table of `forms`."""
         lengths, forms = _as(np.int64, lengths), _as(np.int64, forms)
-        assert table.dtype == np.float32 and table.flags.c_contiguous and table.shape[1] == self.form_size
+        self._check_table(table)
         first, last = (np.empty((len(forms), 2 * self.config.hidden), dtype=np.float32) for _ in range(2))
         status = self.library.discoparse_encode(
             *(self._handle, len(lengths), lengths.ctypes.data, len(forms), table.ctypes.data, len(table)),
@@ -98,7 +102,7 @@ class CompiledNetwork:
     def decide(self, lengths: np.ndarray, first: np.ndarray, last: np.ndarray) -> Decisions:
         """The greedy derivations of sentences, with labels and tags, from their token vectors [M, D]."""
         lengths, first, last = _as(np.int64, lengths), _as(np.float32, first), _as(np.float32, last)
-        assert first.shape == last.shape and first.shape[1] == 2 * self.config.hidden
+        assert first.shape == last.shape == (len(first), 2 * self.config.hidden)
         tokens = len(first)
         steps = 2 * tokens - len(lengths)
         if steps < 0:
