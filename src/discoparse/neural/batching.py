@@ -26,6 +26,17 @@ def form_tensors(forms: Sequence[str], vocabulary: Vocabulary, device: torch.dev
     return torch.from_numpy(table).to(device), torch.from_numpy(lengths).to(device)
 
 
+# Tokens of a batch with padding: large enough to keep the device busy, small enough for its caches or memory.
+BATCH_TOKENS = {"cpu": 3072, "cuda": 32768}
+BATCH_PIECES = {"cpu": 512, "cuda": 32768}  # with a pretrained encoder, whose layers are wide
+
+
+def length_batches(lengths: np.ndarray, budget: int) -> list[np.ndarray]:
+    """Indexes of sentences of like length, shortest first, in batches; empty sentences are left out."""
+    order = np.argsort(lengths, kind="stable")
+    return by_budget(order[np.searchsorted(lengths[order], 1) :], lengths, budget)
+
+
 def by_budget(order: np.ndarray, lengths: np.ndarray, budget: int) -> list[np.ndarray]:
     """Cut sentences, sorted by length, into batches of at most `budget` tokens with padding (or one sentence)."""
     batches, start = [], 0

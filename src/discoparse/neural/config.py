@@ -1,9 +1,14 @@
-"""The sizes of a network and of its vocabularies, and of a pretrained encoder if it has one."""
+"""A network as plain data: its sizes, those of its vocabularies and of a pretrained encoder, and its parameters."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
+
+PRETRAINED = "encoder.pretrained."  # begins the names of its parameters in a network
 
 
 @dataclass(frozen=True)
@@ -48,3 +53,12 @@ class NetworkConfig:
     def input_size(self) -> int:
         """The size of a token's vector before the bi-LSTM layers."""
         return self.form_size + self.word_size + (self.pretrained.size if self.pretrained is not None else 0)
+
+
+@dataclass(frozen=True)
+class StoredNetwork:
+    """A network that PyTorch need not know of: parameters by name, in the order of `Network.state_dict`."""
+
+    config: NetworkConfig
+    parameters: Mapping[str, np.ndarray]
+    eight_bits: bool = False  # the matrices of a pretrained encoder are kept in eight bits

@@ -14,23 +14,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from discoparse.neural.batching import by_budget
+from discoparse.neural.batching import BATCH_PIECES, BATCH_TOKENS, length_batches
 from discoparse.neural.chains import Chains
 from discoparse.neural.compiled.decoder import CompiledDecoder
+from discoparse.neural.config import PRETRAINED
 from discoparse.neural.decisions import Decoded, LabelledYields, Words, labelled_yields
 from discoparse.neural.few import FEW, FewScorers, few_pass
 from discoparse.neural.forms import FormCache
 from discoparse.neural.labelling import label_codes
 from discoparse.neural.network import Network
 from discoparse.neural.pieces import piece_batch
-from discoparse.neural.pretrained import PRETRAINED, Pieces
+from discoparse.neural.pretrained import Pieces
 from discoparse.neural.scoring import FoldedScorers
 from discoparse.neural.structure import structural_pass
 from discoparse.neural.vocabulary import Vocabulary
-
-# Tokens of a batch with padding: large enough to keep the device busy, small enough for its caches or memory.
-BATCH_TOKENS = {"cpu": 3072, "cuda": 32768}
-BATCH_PIECES = {"cpu": 512, "cuda": 32768}  # with a pretrained encoder, whose layers are wide
 
 
 class Pending:
@@ -54,19 +51,29 @@ class Pending:
 class Decoder:
     """Greedy decoding with one network. Safe to use from several threads."""
 
-    def __init__(self, network: Network, vocabulary: Vocabulary, device: torch.device) -> None:
+    def __init__(
+        self,
+        network: Network,
+        vocabulary: Vocabulary,
+        device: torch.device,
+        compiled: CompiledDecoder | None = None,
+    ) -> None:
+        """`compiled` is of the same network, if there is one already."""
         self.network = network.to(device).eval()
         if network.encoder.pretrained is not None:
             network.encoder.pretrained.half_precision = device.type == "cuda" and torch.cuda.is_bf16_supported()
         self.vocabulary = vocabulary
         self.device = device
         self.chains = Chains(vocabulary)
-        self.reset()
+        self._start(compiled)
 
     def reset(self) -> None:
         """Forget what was computed from the network's parameters; call it after changing them."""
-        self.compiled = None
-        if self.device.type == "cpu":
+        self._start(None)
+
+    def _start(self, compiled: CompiledDecoder | None) -> None:
+        self.compiled = compiled
+        if compiled is None and self.device.type == "cpu":
             state = self.network.state_dict().items()
             parameters = {name: tensor.numpy() for name, tensor in state if not name.startswith(PRETRAINED)}
             self.compiled = CompiledDecoder.of(self.network.config, parameters, self.vocabulary)
@@ -98,8 +105,7 @@ class Decoder:
         if self.vocabulary.pieces is not None:  # most of the time goes into these
             pieces, budget = self.vocabulary.pieces, BATCH_PIECES[self.device.type]
             lengths = np.array([sum(len(pieces.pieces(word)) for word in sentence) for sentence in sentences])
-        order = np.argsort(lengths, kind="stable")
-        return by_budget(order[np.searchsorted(lengths[order], 1) :], lengths, budget)
+        return length_batches(lengths, budget)
 
     def encode(self, sentences: Sequence[Words]) -> tuple[Tensor, Tensor, Tensor]:
         """The token vectors of one batch, h(1) and h of the last layer [B, N, D], and the lengths [B]."""

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from discoparse.neural import kernels
-from discoparse.neural.config import NetworkConfig
+from discoparse.neural.config import NetworkConfig, StoredNetwork
 from discoparse.neural.pretrained import Pieces, Pretrained
 
 POSITIONS = 4  # a set is represented by min(s), max(s) and the first and last token of its gap (Section 3.2)
@@ -282,3 +282,13 @@ def initialise(network: nn.Module) -> None:
                 nn.init.xavier_uniform_(gate)
         else:
             nn.init.xavier_uniform_(parameter)
+
+
+def network_of(stored: StoredNetwork) -> Network:
+    """The network with these parameters. The random initial values leave no trace in PyTorch's generator."""
+    with torch.random.fork_rng(devices=[]):
+        network = Network(stored.config)
+    network.load_state_dict({name: torch.from_numpy(array) for name, array in stored.parameters.items()})
+    if network.encoder.pretrained is not None and stored.eight_bits:
+        network.encoder.pretrained.use_eight_bits()
+    return network

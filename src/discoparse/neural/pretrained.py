@@ -23,7 +23,6 @@ from discoparse.neural.pieces import PieceBatch, PieceVocabulary
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-PRETRAINED = "encoder.pretrained."  # begins the names of its parameters in a network
 INSTALL = "pip install 'discoparse[transformers]'"
 _WIDEST_WINDOW = 512  # pieces; attention costs their square, and few sentences have more
 _POSITIONS_AFTER_PADDING = ("roberta", "mpnet", "camembert", "xlm-roberta", "longformer", "data2vec-text")

@@ -6,25 +6,31 @@ import multiprocessing
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from discoparse.errors import DiscoparseError
 from discoparse.model.info import ModelInfo
-from discoparse.neural.config import NetworkConfig
-from discoparse.neural.decoder import Decoder
+from discoparse.neural.chains import Chains
+from discoparse.neural.compiled.decoder import CompiledDecoder
+from discoparse.neural.config import StoredNetwork
+from discoparse.neural.decisions import Decoded
 from discoparse.neural.device import use_threads
-from discoparse.neural.network import Network
 from discoparse.neural.replay import build_tree, replay
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.parser.passages import Notice, Passage, read_text
 from discoparse.parser.tokens import unparsable, word_lists
 from discoparse.parser.windows import windows
 from discoparse.tree import Token, Tree
+
+if TYPE_CHECKING:
+    import torch
+
+    from discoparse.neural.decoder import Decoder
+    from discoparse.neural.network import Network
 
 # Tokens that a stream is read ahead, to be sorted by length.
 WINDOW_TOKENS = {"cpu": 16384, "cuda": 131072}
@@ -33,21 +39,60 @@ _PROCESS = os.urandom(16)  # tells whether a pickled parser is revived in the pr
 
 
 class Parser:
-    """A network with its vocabulary. Picklable, and safe to use from several threads and after a fork."""
+    """A network with its vocabulary. Picklable, and safe to use from several threads and after a fork.
+
+    PyTorch is only imported where the compiled network is not enough: `network` and `decoder` are made when asked for.
+    """
 
     def __init__(
         self,
-        network: Network,
+        network: Network | StoredNetwork,
         vocabulary: Vocabulary,
         device: str | torch.device = "cpu",
         info: ModelInfo | None = None,
+        threads: int | None = None,
     ) -> None:
-        self.device = torch.device(device)
-        self.info = info  # of a model that was loaded
-        self.threads: int | None = None  # what `load` was told, for copies in other processes
-        self.network = network.to(self.device).eval()
+        self._network = network
+        self._device = str(device)
         self.vocabulary = vocabulary
-        self.decoder = Decoder(self.network, vocabulary, self.device)
+        self.info = info  # of a model that was loaded
+        self.threads = threads  # what `load` was told, for copies in other processes
+        self.chains = Chains(vocabulary)
+        self._compiled: CompiledDecoder | None = None
+        if isinstance(network, StoredNetwork) and self._device == "cpu" and CompiledDecoder.suits(network.config):
+            self._compiled = CompiledDecoder.of(network.config, network.parameters, vocabulary, threads)
+        if self._compiled is None:
+            _ = self.decoder  # made now, so that parsing need not wait for it
+
+    @cached_property
+    def device(self) -> torch.device:
+        """Where the network is."""
+        import torch
+
+        return torch.device(self._device)
+
+    @cached_property
+    def network(self) -> Network:
+        """The network as PyTorch's module."""
+        if not isinstance(self._network, StoredNetwork):
+            return self._network.to(self.device).eval()
+        from discoparse.neural.network import network_of
+
+        if self.threads is not None:
+            use_threads(self.threads)
+        return network_of(self._network).to(self.device).eval()
+
+    @cached_property
+    def decoder(self) -> Decoder:
+        """All that can be done with the network; greedy parsing does without where the network is compiled."""
+        from discoparse.neural.decoder import Decoder
+
+        return Decoder(self.network, self.vocabulary, self.device, self._compiled)
+
+    def _decode(self, sentences: Sequence[Sequence[str]]) -> Iterator[tuple[np.ndarray, Decoded]]:
+        if self._compiled is not None:
+            return self._compiled.decode(sentences)
+        return self.decoder.decode(sentences, probabilities=True)
 
     def __repr__(self) -> str:
         if self.info is None:
@@ -55,16 +100,17 @@ class Parser:
         else:
             facts = {"language": self.info.language, "trained on": ", ".join(self.info.treebanks)}
             what = ", ".join([repr(self.info.name), *(f"{name} {fact}" for name, fact in facts.items() if fact)])
-        return f"<Parser {what}, on {self.device}>"
+        return f"<Parser {what}, on {self._device}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Locks and caches stay behind; on a machine without a GPU, the copy uses the CPU."""
-        parameters = {name: tensor.cpu() for name, tensor in self.network.state_dict().items()}
+        network = self._network
+        if not isinstance(network, StoredNetwork):
+            state = {name: tensor.float().cpu().numpy() for name, tensor in self.network.state_dict().items()}
+            pretrained = network.encoder.pretrained
+            network = StoredNetwork(network.config, state, pretrained is not None and pretrained.eight_bits)
         threads = self.threads, _PROCESS
-        pretrained = self.network.encoder.pretrained
-        eight_bits = pretrained is not None and pretrained.eight_bits
-        kept = (self.network.config, self.vocabulary, self.device.type, self.info)
-        return _revive, (parameters, *kept, threads, eight_bits)
+        return _revive, (network, self.vocabulary, self._device.partition(":")[0], self.info, threads)
 
     @property
     def language(self) -> str | None:
@@ -127,7 +173,7 @@ class Parser:
 
         Passages are read ahead and parsed together, but not while the stream is `idle`.
         """
-        for window in windows(passages, _size, WINDOW_TOKENS[self.device.type], idle):
+        for window in windows(passages, _size, WINDOW_TOKENS[self._device.partition(":")[0]], idle):
             yield from self._parse_window(window)
 
     # -- how it is done -------------------------------------------------------------------------------------------
@@ -141,7 +187,7 @@ class Parser:
         trees: list[Tree | None] = [None] * len(window)
         tags = self.vocabulary.tags
         sentences = [[] if passage is None else passage.words for passage in window]
-        for chosen, decoded in self.decoder.decode(sentences, probabilities=True):
+        for chosen, decoded in self._decode(sentences):
             assert decoded.probabilities is not None
             for b, k in enumerate(chosen.tolist()):
                 passage = window[k]
@@ -150,7 +196,7 @@ class Parser:
                 for token, span in zip(tokens, passage.spans or (), strict=False):
                     token.span = span
                 steps = 2 * len(tokens) - 1
-                chains = [self.decoder.chains[code] for code in decoded.labels[b][:steps]]
+                chains = [self.chains[code] for code in decoded.labels[b][:steps]]
                 tree = build_tree(tokens, replay(decoded.actions[b][:steps]), chains, decoded.probabilities[b])
                 tree.text = passage.text
                 trees[k] = tree
@@ -184,25 +230,21 @@ def _warn_of_text(number: int, message: str) -> None:
 
 
 def _revive(
-    parameters: dict[str, Tensor],
-    config: NetworkConfig,
+    network: StoredNetwork,
     vocabulary: Vocabulary,
     device: str,
     info: ModelInfo | None,
     threads: tuple[int | None, bytes],
-    eight_bits: bool,
 ) -> Parser:
     """A parser from what `Parser.__reduce__` kept."""
     count, process = threads
+    if device != "cpu":
+        import torch
+
+        device = device if torch.cuda.is_available() else "cpu"
+    parser = Parser(network, vocabulary, device, info, count)
     if process != _PROCESS:
-        _use_threads_elsewhere(count)
-    with torch.random.fork_rng(devices=[]):  # as in `load_parser`
-        network = Network(config)
-    network.load_state_dict(parameters)
-    if network.encoder.pretrained is not None and eight_bits:
-        network.encoder.pretrained.use_eight_bits()
-    parser = Parser(network, vocabulary, device if torch.cuda.is_available() else "cpu", info)
-    parser.threads = count
+        _use_threads_elsewhere(count)  # after PyTorch was imported, if it is needed
     return parser
 
 

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from discoparse.neural.batching import BATCH_TOKENS, length_batches
 from discoparse.neural.compiled.forms import FormTable
 from discoparse.neural.compiled.library import library
 from discoparse.neural.compiled.network import CompiledNetwork
@@ -21,23 +22,35 @@ Encode = Callable[[Sequence[Words]], tuple[np.ndarray, np.ndarray]]
 class CompiledDecoder:
     """Greedy decoding with one network. Safe to use from several threads, and uses several if told so."""
 
-    def __init__(self, network: CompiledNetwork, vocabulary: Vocabulary) -> None:
+    def __init__(self, network: CompiledNetwork, vocabulary: Vocabulary, threads: int | None = None) -> None:
+        """`threads` are used for batches at once, one by default; callers may have threads of their own."""
         self.network = network
-        self.threads = 1
+        self.threads = threads or 1
         self.forms = FormTable(network, vocabulary) if network.has_encoder else None
 
     @classmethod
     def of(
-        cls, config: NetworkConfig, parameters: Mapping[str, np.ndarray], vocabulary: Vocabulary
+        cls,
+        config: NetworkConfig,
+        parameters: Mapping[str, np.ndarray],
+        vocabulary: Vocabulary,
+        threads: int | None = None,
     ) -> CompiledDecoder | None:
         """The decoder of a network, or None where there is no library for this machine."""
         found = library()
-        return None if found is None else cls(CompiledNetwork(found, config, parameters), vocabulary)
+        return None if found is None else cls(CompiledNetwork(found, config, parameters), vocabulary, threads)
+
+    @staticmethod
+    def suits(config: NetworkConfig) -> bool:
+        """Whether all of a network can be compiled, and not only what follows its encoder."""
+        return config.pretrained is None and config.layers > 0
 
     def decode(
-        self, sentences: Sequence[Words], batches: Sequence[np.ndarray], encode: Encode | None = None
+        self, sentences: Sequence[Words], batches: Sequence[np.ndarray] | None = None, encode: Encode | None = None
     ) -> Iterator[tuple[np.ndarray, Decoded]]:
-        """Decisions for batches of sentences, which are given as indexes [B]."""
+        """Batches of decisions: the indexes of the sentences [B] and what was decided; empty sentences are left out.
+        Where `encode` gives the token vectors, it may want batches of its own."""
+        batches = length_batches(_lengths(sentences), BATCH_TOKENS["cpu"]) if batches is None else batches
 
         def decided(chosen: np.ndarray) -> Decoded:
             return self._decode_batch([sentences[k] for k in chosen], encode)

@@ -45,7 +45,7 @@ class CompiledNetwork:
         """From parameters by name, in the order of `Network.state_dict`."""
         self.library = library
         self.config = config
-        self.has_encoder = config.pretrained is None and config.layers > 0
+        self.has_encoder = config.pretrained is None and config.layers > 0  # or token vectors come from elsewhere
         kept = [
             np.ascontiguousarray(tensor, dtype=np.float32)
             for name, tensor in parameters.items()
