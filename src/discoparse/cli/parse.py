@@ -121,7 +121,8 @@ def command(
     with _progress(source if not text and treebank is None else None, output) as counted:
         if treebank is not None:
             gold = read_trees(source, treebank, encoding=encoding)
-            results = _parse_treebank(gold, model, device, threads, agreement, refuse)
+            all_there = source != STANDARD
+            results = _parse_treebank(gold, model, device, threads, agreement, refuse, all_there=all_there)
         else:
             sources: list[Iterable[str]] = [[part] for part in text]
             if not text:
@@ -142,6 +143,7 @@ def command(
                 notice=tell,
                 refuse=refuse,
                 idle=live.idle if live else None,
+                all_there=live is None,
             )
             if agreement is not None and isinstance(model, tuple):
                 trees = _agreeing(parsers[model], trees, agreement)
@@ -192,6 +194,8 @@ def _parse_treebank(
     threads: int,
     agreement: float | None,
     refuse: Callable[[str], None],
+    *,
+    all_there: bool,
 ) -> Iterator[Tree | None]:
     """The parser's trees for the sentences of a treebank."""
     if model is None:
@@ -202,7 +206,7 @@ def _parse_treebank(
         _tell_choice([model])
         gold = chain(first, gold)
     parser = _load_all([model], device, threads)[model]
-    trees = parse_treebank(parser, gold, refuse)
+    trees = parse_treebank(parser, gold, refuse, all_there=all_there)
     return trees if agreement is None else _agreeing(parser, trees, agreement)
 
 

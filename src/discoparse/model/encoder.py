@@ -31,7 +31,7 @@ from discoparse.model.info import (
     encoder_directory,
 )
 from discoparse.model.packing import unpack
-from discoparse.neural.network import NetworkConfig
+from discoparse.neural.config import NetworkConfig
 from discoparse.neural.vocabulary import Vocabulary
 
 ENCODER_FORMAT = "discoparse encoder"

@@ -51,6 +51,8 @@ class Pending:
 class Decoder:
     """Greedy decoding with one network. Safe to use from several threads."""
 
+    compiled: CompiledDecoder | None = None
+
     def __init__(
         self,
         network: Network,

@@ -24,12 +24,14 @@ def parse_documents(
     notice: Notice,
     refuse: Notice,
     idle: Callable[[], bool] | None = None,
+    all_there: bool = False,
 ) -> Iterator[Tree | None]:
     """The trees of texts that come in pieces; with `pretokenized`, None for a line that is blank or refused. A text
     that is blank needs no parser.
 
     `notice` is told of sentences that were cut, `refuse` of lines that were refused; `idle` tells whether the next
-    piece has not arrived yet: then what is there is parsed without waiting for it.
+    piece has not arrived yet: then what is there is parsed without waiting for it. With `all_there`, as for files, no
+    piece has to be waited for.
     """
 
     def passages(parser: Parser | None, pieces: Iterable[str]) -> Iterator[Passage | None]:
@@ -40,7 +42,7 @@ def parse_documents(
 
     for parser, group in groupby(documents, key=itemgetter(0)):
         found = chain.from_iterable(passages(*document) for document in group)
-        yield from _no_trees(found) if parser is None else parser.parse_passages(found, idle)
+        yield from _no_trees(found) if parser is None else parser.parse_passages(found, idle, all_there=all_there)
 
 
 def _no_trees(passages: Iterable[Passage | None]) -> Iterator[None]:
@@ -51,10 +53,12 @@ def _no_trees(passages: Iterable[Passage | None]) -> Iterator[None]:
         yield None
 
 
-def parse_treebank(parser: Parser, gold: Iterable[Tree], refuse: Notice) -> Iterator[Tree | None]:
+def parse_treebank(
+    parser: Parser, gold: Iterable[Tree], refuse: Notice, *, all_there: bool = False
+) -> Iterator[Tree | None]:
     """The parser's trees for the sentences of a treebank, with their ids; None for one that cannot be parsed."""
     gold, sentences = tee(gold)
-    found = parser.stream_tokens(tree.words for tree in sentences)
+    found = parser.stream_tokens((tree.words for tree in sentences), all_there=all_there)
     for number, (tree, parsed) in enumerate(zip(gold, found, strict=True), 1):
         if parsed is None:
             refuse(f"sentence {number} is refused: {unparsable(tree.words)}")

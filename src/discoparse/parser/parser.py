@@ -89,6 +89,13 @@ class Parser:
 
         return Decoder(self.network, self.vocabulary, self.device, self._compiled)
 
+    def forget_forms(self) -> None:
+        """Encode word forms anew, as for a text that was never seen: for measurements."""
+        if self._compiled is not None:
+            self._compiled.forget_forms()
+        else:
+            self.decoder.reset()
+
     def _decode(self, sentences: Sequence[Sequence[str]]) -> Iterator[tuple[np.ndarray, Decoded]]:
         if self._compiled is not None:
             return self._compiled.decode(sentences)
@@ -160,20 +167,24 @@ class Parser:
         passages = read_text(pieces, self.language, notice or _warn, lines=lines)
         return (tree for tree in self.parse_passages(passages) if tree is not None)
 
-    def stream_tokens(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tree | None]:
+    def stream_tokens(self, sentences: Iterable[Sequence[str]], *, all_there: bool = False) -> Iterator[Tree | None]:
         """A tree for each sentence of a stream of any length, in order; None for a sentence that `parse_tokens` would
-        refuse: without words, with too many, or with a word that is empty or absurdly long."""
-        lists = word_lists(sentences)
-        return self.parse_passages(Passage(words) if unparsable(words) is None else None for words in lists)
+        refuse: without words, with too many, or with a word that is empty or absurdly long.
+
+        The first trees come soon. If the sentences are all there, as in a file, `all_there` saves some time."""
+        passages = (Passage(words) if unparsable(words) is None else None for words in word_lists(sentences))
+        return self.parse_passages(passages, all_there=all_there)
 
     def parse_passages(
-        self, passages: Iterable[Passage | None], idle: Callable[[], bool] | None = None
+        self, passages: Iterable[Passage | None], idle: Callable[[], bool] | None = None, *, all_there: bool = False
     ) -> Iterator[Tree | None]:
         """A tree for each passage of a stream, in order, and None for None; trees know the places of their words.
 
-        Passages are read ahead and parsed together, but not while the stream is `idle`.
+        Passages are read ahead and parsed together, but not while the stream is `idle`. If it is a file, with
+        `all_there`, nobody waits for the first trees, so that many are parsed together from the start.
         """
-        for window in windows(passages, _size, WINDOW_TOKENS[self._device.partition(":")[0]], idle):
+        most = WINDOW_TOKENS[self._device.partition(":")[0]]
+        for window in windows(passages, _size, most, idle, slow_start=not all_there):
             yield from self._parse_window(window)
 
     # -- how it is done -------------------------------------------------------------------------------------------

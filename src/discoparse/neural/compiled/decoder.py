@@ -25,8 +25,13 @@ class CompiledDecoder:
     def __init__(self, network: CompiledNetwork, vocabulary: Vocabulary, threads: int | None = None) -> None:
         """`threads` are used for batches at once, one by default; callers may have threads of their own."""
         self.network = network
+        self.vocabulary = vocabulary
         self.threads = threads or 1
-        self.forms = FormTable(network, vocabulary) if network.has_encoder else None
+        self.forget_forms()
+
+    def forget_forms(self) -> None:
+        """Start with an empty table of word forms."""
+        self.forms = FormTable(self.network, self.vocabulary) if self.network.has_encoder else None
 
     @classmethod
     def of(
