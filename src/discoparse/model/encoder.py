@@ -104,7 +104,7 @@ def load_encoder(path: str | Path) -> StoredEncoder:
             parameters = unpack(load(content))
         except SafetensorError as error:
             raise ValueError(f"it cannot be read ({error})") from None
-        checks.check_parameters(expected, parameters)
+        checks.check_parameters(expected, {name: tensor.numpy() for name, tensor in parameters.items()})
     return StoredEncoder(config, vocabulary, parameters, info)
 
 
