@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discoparse.neural.chains import Chains
+from discoparse.neural.codes import Chains
 from discoparse.neural.replay import replay, yields
 
 Words = Sequence[str]
@@ -18,7 +18,7 @@ class Decoded:
     """The decisions for a batch, on the host; entries past a sentence's 2n-1 steps are undefined."""
 
     actions: list[list[int]]  # [B][T] slots, see `lockstep`
-    labels: list[list[int]]  # [B][T] codes of label chains, see `chains.spell_code`; 0 for NO-LABEL
+    labels: list[list[int]]  # [B][T] codes of label chains, see `codes.spell_code`; 0 for NO-LABEL
     tags: list[list[int]]  # [B][N]
     probabilities: list[list[float]] | None  # [B][T] of the labels
 

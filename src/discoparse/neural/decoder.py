@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from discoparse.neural.batching import BATCH_PIECES, BATCH_TOKENS, length_batches
-from discoparse.neural.chains import Chains
+from discoparse.neural.codes import Chains
 from discoparse.neural.compiled.decoder import CompiledDecoder
 from discoparse.neural.config import PRETRAINED
 from discoparse.neural.decisions import Decoded, LabelledYields, Words, labelled_yields

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from discoparse.neural.chains import Chains, longest_chain
+from discoparse.neural.codes import Chains, longest_chain
 from discoparse.neural.decisions import Decoded, Words
 from discoparse.neural.decoder import Decoder, Pending
 from discoparse.neural.forking import renew_lock_in_children

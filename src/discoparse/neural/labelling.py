@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from discoparse.neural.chains import longest_chain
+from discoparse.neural.codes import longest_chain
 from discoparse.neural.lockstep import NO_LABEL
 from discoparse.neural.network import Scorers
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from discoparse.errors import DiscoparseError
 from discoparse.model.info import ModelInfo
-from discoparse.neural.chains import Chains
+from discoparse.neural.codes import Chains
 from discoparse.neural.compiled.decoder import CompiledDecoder
 from discoparse.neural.config import StoredNetwork
 from discoparse.neural.decisions import Decoded

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discoparse.neural.chains import longest_chain
+from discoparse.neural.codes import longest_chain
 from discoparse.neural.compiled.library import check
 from discoparse.neural.config import NetworkConfig
 
@@ -34,7 +34,7 @@ class Decisions:
 
     tags: np.ndarray  # [M]
     actions: np.ndarray  # [S] slots, see `lockstep`
-    codes: np.ndarray  # [S] of label chains, see `chains.spell_code`
+    codes: np.ndarray  # [S] of label chains, see `codes.spell_code`
     probabilities: np.ndarray  # [S]
 
 
