@@ -68,9 +68,12 @@ def test_models_are_listed_with_their_facts():
 @given(rich_trees())
 def test_trees_can_be_pickled(tree):
     tree.text, tree.tokens[0].span, tree.root.probability = "text", (0, 4), 0.5
+    tree.probability, tree.expected_f1, tree.tokens[0].probability, tree.root.label_probability = 0.1, 0.2, 0.3, 0.4
     copy = pickle.loads(pickle.dumps(tree))
     assert copy == tree
     assert (copy.text, copy.tokens[0].span, copy.root.probability) == ("text", (0, 4), 0.5)
+    assert (copy.probability, copy.expected_f1) == (0.1, 0.2)
+    assert (copy.tokens[0].probability, copy.root.label_probability) == (0.3, 0.4)
 
 
 def test_deep_trees_can_be_pickled():

@@ -11,12 +11,15 @@ if TYPE_CHECKING:
     from discoparse.evaluation import evaluate
     from discoparse.parser.finding import load, models
     from discoparse.parser.parser import Parser
+    from discoparse.system.constraints import ConstraintError, Constraints
     from discoparse.tree import Node, Token, Tree
     from discoparse.treebank import read_trees, write_trees
 
     __version__: str
 
 __all__ = [
+    "ConstraintError",
+    "Constraints",
     "DiscoparseError",
     "Node",
     "Parser",
@@ -32,6 +35,8 @@ __all__ = [
 
 # Where each public name is defined; imported on first use, so `import discoparse` never waits for PyTorch.
 _HOMES = {
+    "ConstraintError": "system.constraints",
+    "Constraints": "system.constraints",
     "DiscoparseError": "errors",
     "Node": "tree",
     "Parser": "parser.parser",

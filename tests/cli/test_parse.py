@@ -199,7 +199,7 @@ def test_json_places_every_constituent_in_the_text(parse):
         assert tree["text"] == TEXT[tokens[0]["span"][0] : tokens[-1]["span"][1]]
         assert all(token["tag"] for token in tokens)
         for node in tree["nodes"]:
-            assert 0 <= node["probability"] <= 1
+            assert 0 <= node["label_probability"] <= 1
             assert node["label"]
             covered = "".join(TEXT[start:end] for start, end in node["spans"]).split()
             expected = "".join(TEXT[slice(*tokens[i]["span"])] for i in node["tokens"])

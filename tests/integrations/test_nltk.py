@@ -66,7 +66,7 @@ def test_sentences_without_words(parser, expected):
 
 
 def test_raw_text(parser):
-    trees = list(parser.parse_text("Go home. Don't wait!"))
+    trees = list(parser.parse_text("Go\nhome. Don't wait!"))
     assert [sorted(tree.leaves(), key=lambda leaf: leaf.position) for tree in trees] == [
         ["Go", "home", "."],
         ["Do", "n't", "wait", "!"],

@@ -46,7 +46,7 @@ def doc():
     constituents = [("ROOT", range(5)), ("S", range(5)), ("SQ", range(4)), ("VP", {0, 3}), ("NP", {2}), ("PR", {2})]
     tree = Tree.from_constituents(tokens, constituents)
     for k, node in enumerate(tree.preorder()):
-        node.probability = k / 10
+        node.label_probability = k / 10
     store(next(doc.sents), tree)
     return doc
 
@@ -80,8 +80,8 @@ def test_words_are_written_as_in_treebanks(model, monkeypatch):
     nlp = pipeline(model)
     seen = []
     component = nlp.get_pipe("discoparse")
-    real = component.parser.stream_tokens
-    monkeypatch.setattr(component.parser, "stream_tokens", lambda words: seen.extend(words) or real(words))
+    real = component.parser.parse_tokens
+    monkeypatch.setattr(component.parser, "parse_tokens", lambda words: seen.extend(words) or real(words))
     nlp.get_pipe("discoparse")(Doc(nlp.vocab, ["“", "Go", "…", "\u200b"], sent_starts=[True, False, False, False]))
     assert seen == [['"', "Go", "...", "\u200b"]]
 
@@ -93,6 +93,7 @@ def test_tags_are_set_unless_disabled(model):
     assert not any(token.tag_ for token in pipeline(model, disable_tagger=True)(TEXT))
 
 
+@pytest.mark.filterwarnings("error")  # white space is not a sentence that could not be parsed
 def test_pipe_gives_what_single_calls_give(model):
     nlp = pipeline(model)
     texts = [TEXT, "", "One. " * 5, "   ", "Last one"]
@@ -107,8 +108,8 @@ def test_pipe_parses_sentences_of_a_batch_together(model, monkeypatch):
     nlp = pipeline(model)
     parser = nlp.get_pipe("discoparse").parser
     calls = []
-    real = parser.stream_tokens
-    monkeypatch.setattr(parser, "stream_tokens", lambda words: calls.append(len(words)) or real(words))
+    real = parser.parse_tokens
+    monkeypatch.setattr(parser, "parse_tokens", lambda words: calls.append(len(words)) or real(words))
     list(nlp.pipe(["Go. Stay.", "Go.", "Go."], batch_size=2))
     assert calls == [3, 1]
 
@@ -133,6 +134,16 @@ def test_a_saved_pipeline_brings_its_model(model, tmp_path):
     assert spacy.load(tmp_path / "copy")(TEXT)[0]._.constituents
 
 
+def test_a_pipeline_takes_over_what_another_saved(model, tmp_path):
+    tiny_model(tmp_path / "other", seed=1)
+    other, nlp = pipeline(tmp_path / "other"), pipeline(model)
+    expected, before = ([str(sentence._.tree) for sentence in each(TEXT).sents] for each in (other, nlp))
+    assert expected != before
+    other.to_disk(tmp_path / "saved")
+    nlp.from_disk(tmp_path / "saved")
+    assert [str(sentence._.tree) for sentence in nlp(TEXT).sents] == expected
+
+
 def test_the_model_is_by_default_that_of_the_language(monkeypatch):
     asked = []
     monkeypatch.setattr("discoparse.integrations.spacy_component.load", lambda *options: asked.append(options))
@@ -153,7 +164,7 @@ def test_documents_without_sentences_are_refused(model):
 
 def test_sentences_too_long_have_no_tree_and_cost_only_themselves(model):
     nlp = pipeline(model)
-    with pytest.warns(UserWarning, match="a sentence of 2001 tokens is too long to be parsed"):
+    with pytest.warns(UserWarning, match=r"the sentence 'a a .*…' is not parsed: it has 2,001 words"):
         doc = nlp("Go. " + "a " * 2000 + ".")
     short, long = doc.sents
     assert len(short._.tree) == 2
@@ -218,7 +229,7 @@ def test_constituents_are_in_preorder_with_tokens(doc):
     ]
     assert list(doc._.constituents) == found
     assert [c.labels for c in doc[1:6]._.constituents] == [c.labels for c in found[1:-1]]
-    assert found[0].probabilities == (0.0, 0.1)
+    assert found[0].label_probabilities == (0.0, 0.1)
 
 
 def test_discontinuous_constituents_have_parts_and_gaps(doc):

@@ -39,7 +39,7 @@ class TestArrow:
 
     def test_types(self):
         types = {field.name: str(field.type) for field in tables.arrow_schema()}
-        assert types == tables.COLUMNS | {"probability": "double"}
+        assert types == tables.COLUMNS | {"probability": "double", "label_probability": "double"}
 
     def test_no_trees(self):
         assert tables.to_arrow([]).num_rows == 0
@@ -85,13 +85,9 @@ class TestPandas:
 
     def test_missing_values_leave_integers_integers(self):
         frame = tables.to_pandas([small()])
-        assert {
-            name: str(kind) for name, kind in frame.dtypes.items() if name in ("tree", "parent", "probability")
-        } == {
-            "tree": "int64",
-            "parent": "Int32",
-            "probability": "Float64",
-        }
+        kinds = {name: str(kind) for name, kind in frame.dtypes.items()}
+        shown = [kinds[name] for name in ("tree", "parent", "probability", "label")]
+        assert shown == ["int64", "Int32", "Float64", "string"]
         assert frame["parent"].isna().tolist() == [True, False, False, False, False]
         assert frame.query("kind == 'node' and gaps > 0")["text"].tolist() == ["what … do"]
 

@@ -261,7 +261,7 @@ def test_models_still_lists_and_shows(trained, tmp_path, monkeypatch):
     assert run_main("models", str(trained), "package")[0] == 2, "one model at a time"
     usage = CliRunner().invoke(cli, ["models", "--help"]).stdout
     assert "models [OPTIONS] [MODEL]" in usage
-    assert "  package  Make" in usage
+    assert "  package    Make" in usage
     usage = CliRunner().invoke(cli, ["models", "package", "--help"]).stdout
     assert "models package [OPTIONS] DIR" in usage
     assert run_main("models", "package")[0] == 2

@@ -13,7 +13,7 @@ from walks import random_gold
 from discoparse.neural.lockstep import GoldBatch, Lockstep, LockstepOracle, Trace, gold_tensors, run, run_with_oracle
 from discoparse.neural.network import Network, NetworkConfig, Scorers
 from discoparse.neural.scoring import FoldedScorers, ScoringPolicy
-from discoparse.neural.structure import _label_inputs
+from discoparse.neural.structure import label_inputs
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 if DEVICE == "cpu":
@@ -57,7 +57,7 @@ def test_greedy_derivations_are_those_of_the_loop(batch):
     """Actions, and the labeller's states for every focus."""
     tokens, lengths, _ = batch
     ours, table = derivation.derive(scorers(), tokens, lengths)
-    states = scorers().label_hidden_states(_label_inputs(scorers(), table, ours.focus))
+    states = scorers().label_hidden_states(label_inputs(scorers(), table, ours.focus))
     machine, policy = Lockstep(lengths, tokens.shape[1]), ScoringPolicy(FoldedScorers.of(scorers()), tokens, lengths)
     theirs = run(machine, policy)
     expected = policy.finish(machine)
@@ -138,3 +138,32 @@ def test_samples_follow_the_softmax():
     chance = seen[1].softmax(-1)[0, 0].item()
     assert min(chance, 1 - chance) == pytest.approx(0.25, abs=1e-3)
     assert abs(share - chance) < 4 * (chance * (1 - chance) / count) ** 0.5
+
+
+def test_copies_of_a_sentence_share_its_vectors(batch):
+    """Each row decides as if it were a sentence of its own."""
+    tokens, lengths, _ = batch
+    once, _ = derivation.derive(scorers(), tokens, lengths)
+    twice, _ = derivation.derive(scorers(), tokens, lengths, copies=2)
+    for b, length in enumerate(LENGTHS):
+        steps = 2 * length - 1
+        for row in (2 * b, 2 * b + 1):
+            assert torch.equal(twice.action[row, :steps], once.action[b, :steps])
+            assert torch.equal(twice.focus[row, :steps], once.focus[b, :steps])
+
+
+def test_the_first_row_of_samples_is_greedy(batch):
+    """The others are samples: at a low temperature the greedy derivation again, at a high one anything."""
+    tokens, lengths, _ = batch
+    greedy, _ = derivation.derive(scorers(), tokens, lengths)
+    generator = torch.Generator(DEVICE).manual_seed(1)
+    cold = derivation.sample_actions(scorers(), tokens, lengths, 3, 1e-4, generator)
+    hot = derivation.sample_actions(scorers(), tokens, lengths, 3, 1e4, generator)
+    different = 0
+    for b, length in enumerate(LENGTHS):
+        expected = greedy.action[b, : 2 * length - 1]
+        for row in range(4):
+            assert torch.equal(cold[4 * b + row, : 2 * length - 1], expected)
+            different += not torch.equal(hot[4 * b + row, : 2 * length - 1], expected)
+        assert torch.equal(hot[4 * b, : 2 * length - 1], expected)
+    assert different > 6

@@ -59,7 +59,7 @@ def check_tree(tree: Tree, text: str) -> None:
         covered = {i for start, end in blocks for i, span in enumerate(spans) if start <= span[0] and span[1] <= end}
         assert covered == tree.yields()[node]
         assert len(blocks) == 1 + sum(a + 1 < b for a, b in pairwise(sorted(covered)))
-    assert all(node.probability is not None and 0 <= node.probability <= 1 for node in tree.preorder())
+    assert all(node.label_probability is not None and 0 <= node.label_probability <= 1 for node in tree.preorder())
 
 
 @settings(deadline=None, max_examples=40)
@@ -234,7 +234,7 @@ def test_company_does_not_matter():
         (alone,) = PARSER.parse_tokens([sentence])
         assert alone == together[k]
         for one, other in zip(alone.preorder(), together[k].preorder(), strict=True):
-            assert one.probability == pytest.approx(other.probability, abs=1e-4)
+            assert one.label_probability == pytest.approx(other.label_probability, abs=1e-4)
 
 
 def test_brackets_are_read_in_any_spelling_and_given_back_as_they_came():
@@ -262,7 +262,9 @@ def test_probabilities_are_those_of_the_labeller():
             expected = (
                 expected * (scorers.above_output(state) + scorers.above_given(torch.tensor(label))).softmax(0)[higher]
             )
-    assert [node.probability for node in tree.preorder()] == [pytest.approx(float(expected), abs=2e-6)] * len(labels)
+    assert [node.label_probability for node in tree.preorder()] == [pytest.approx(float(expected), abs=2e-6)] * len(
+        labels
+    )
 
 
 def test_a_pickled_parser_parses_alike():

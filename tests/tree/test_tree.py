@@ -22,7 +22,11 @@ from discoparse.treebank.jsontrees import tree_from_json
 def wake_us_up() -> Tree:
     """`Wake us  up` as it was parsed, with two spaces, from the middle of a text."""
     tokens = [Token("Wake", "VB", span=(10, 14)), Token("us", "PRP", span=(15, 17)), Token("up", "RP", span=(19, 21))]
-    tree = Tree(tokens, Node("S", [Node("VP", [0, 2], probability=0.5), Node("NP", [1])], edge="--"), id="7")
+    tree = Tree(
+        tokens,
+        Node("S", [Node("VP", [0, 2], probability=0.5, label_probability=0.75), Node("NP", [1])], edge="--"),
+        id="7",
+    )
     tree.text = "Wake us  up"
     return tree
 
@@ -143,6 +147,7 @@ def test_rows_say_where_a_constituent_is():
         ("7", "token", 1, 2, "PRP", "us", 1, 1, 1, 0, None),
         ("7", "token", 2, 1, "RP", "up", 2, 2, 1, 0, None),
     ]
+    assert [row["label_probability"] for row in rows] == [None, 0.75, None, None, None, None]
 
 
 @settings(deadline=None)

@@ -366,7 +366,10 @@ def test_json_defects(tmp_path: Path, text: str, message: str) -> None:
 def test_json_keeps_what_the_parser_adds(tmp_path: Path) -> None:
     """Places in the text and probabilities, which are no part of what makes trees equal."""
     tree = parse_tree("(S (X 0=Go) (Y 1=!))")
-    tree.text, tree.root.probability = "Go!", 0.75
+    tree.text, tree.root.probability, tree.root.label_probability = "Go!", 0.75, 0.875
+    tree.probability, tree.expected_f1, tree.tokens[1].probability = 0.25, 0.5, 0.125
     tree.tokens[0].span, tree.tokens[1].span = (4, 6), (6, 7)
     (back,) = read(tmp_path, "".join(format_trees([tree], "jsonl", Report())), "jsonl")
     assert (back.text, back.root.probability, [token.span for token in back.tokens]) == ("Go!", 0.75, [(4, 6), (6, 7)])
+    assert (back.root.label_probability, back.probability, back.expected_f1) == (0.875, 0.25, 0.5)
+    assert [token.probability for token in back.tokens] == [None, 0.125]

@@ -22,6 +22,8 @@ from discoparse.evaluation import (
     read_parameters,
     standard_parameters,
 )
+from discoparse.evaluation.calibration import calibrate
+from discoparse.evaluation.reliability import calibration_table
 from discoparse.evaluation.significance import SAMPLES, SEED
 from discoparse.files.streams import open_for_writing, printable
 from discoparse.treebank import FORMATS
@@ -42,6 +44,7 @@ from discoparse.treebank import FORMATS
 @click.option("--compare", metavar="OTHER", help="A second prediction to test against the first.")
 @click.option("--samples", type=click.IntRange(min=1), default=SAMPLES, show_default=True, help="Samples of the tests.")
 @click.option("--seed", type=click.IntRange(min=0), default=SEED, show_default=True, help="Seed of the tests.")
+@click.option("--calibration", is_flag=True, help="Whether the probabilities of the predicted trees (JSON) are right.")
 @click.option("--html", type=click.Path(dir_okay=False), help="Write a page with plots and the worst sentences drawn.")
 @click.option("--worst", type=click.IntRange(min=0), default=12, show_default=True, help="Sentences drawn in the page.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
@@ -58,6 +61,7 @@ def command(
     compare: str | None,
     samples: int,
     seed: int,
+    calibration: bool,
     html: str | None,
     worst: int,
     as_json: bool,
@@ -94,13 +98,19 @@ def command(
     result = score(predicted)
     other = score(compare) if compare else None
     tests = compare_results(result, other, samples, seed) if other else []
+    calibrated = calibrate(result) if calibration else None
     if as_json:
-        click.echo(json.dumps(_to_json(result, other, by or [], errors, tests), indent=2, ensure_ascii=False))
+        figures = _to_json(result, other, by or [], errors, tests)
+        if calibrated is not None:
+            figures["calibration"] = calibrated.to_json()
+        click.echo(json.dumps(figures, indent=2, ensure_ascii=False))
     else:
         click.echo(_to_text(result, by or [], errors, tests))
+        if calibrated is not None:
+            click.echo("\n" + calibration_table(calibrated))
     if html:
         names = tuple(printable(name) for name in (predicted, compare) if name)
-        page = html_report(result, printable(gold), names, other, tests, worst=worst)
+        page = html_report(result, printable(gold), names, other, tests, worst=worst, calibrated=calibrated)
         with open_for_writing(html) as stream:
             stream.write(page)
 

@@ -1,4 +1,4 @@
-"""`discoparse models`: list the models, show the card of one, or make a package of one."""
+"""`discoparse models`: list the models, show the card of one, fit its probabilities, or make a package of one."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import Any
 
 import click
 
-from discoparse.cli import package
+from discoparse.cli import calibrate, package
 from discoparse.cli.options import tell, tell_namesake
 from discoparse.files.text_table import text_table
 from discoparse.parser.finding import Listed, advice, describe_model, read_card, usable_models
 
 _HEADER = ("name", "language", "treebanks", "licence", "dev set", "F1", "disc. F1", "POS", "MB")
-_PACKAGE = "package"
+_SUBCOMMANDS = {"calibrate": calibrate.command, "package": package.command}
 
 
 class ModelsCommand(click.Group):
-    """`models MODEL` is a command like others; only `models package …` is one of its own (./package is a directory)."""
+    """`models MODEL` is a command like others; `models package …` and `models calibrate …` are commands of their own
+    (./package is a directory)."""
 
     allow_extra_args = False
     allow_interspersed_args = True
@@ -28,13 +29,13 @@ class ModelsCommand(click.Group):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        if args[:1] == [_PACKAGE]:
-            return package.command.make_context(f"{info_name} {_PACKAGE}", args[1:], parent, **extra)
+        if args and args[0] in _SUBCOMMANDS:
+            return _SUBCOMMANDS[args[0]].make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
 
 
 class ModelArgument(click.Argument):
-    """MODEL, which is not part of `discoparse models package`."""
+    """MODEL, which is not part of `discoparse models package` and the like."""
 
     def get_usage_pieces(self, ctx: click.Context) -> list[str]:
         return super().get_usage_pieces(ctx) if isinstance(ctx.command, ModelsCommand) else []
@@ -57,7 +58,8 @@ def command(model: str | None, as_json: bool) -> None:
         tell(f"no models are installed: {advice()}")
 
 
-command.add_command(package.command, _PACKAGE)
+for _name, _subcommand in _SUBCOMMANDS.items():
+    command.add_command(_subcommand, _name)
 
 
 def _warn(message: str) -> None:

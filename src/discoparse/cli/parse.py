@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from discoparse.cli.drawing_options import DrawingOptions, PictureKind, drawing_options
 from discoparse.cli.options import device_option, require_folder, tell, tell_namesakes
+from discoparse.cli.trust_options import TrustOptions, trust_options
 from discoparse.drawing.options import BINARY, EXTENSIONS, is_folder
 from discoparse.errors import UsageError
 from discoparse.files.streams import STANDARD, open_for_writing, suffix
@@ -66,6 +67,7 @@ _TEXT = "text"  # what --from calls input that is not a treebank
 )
 @click.option("--pretokenized", is_flag=True, help="A line is a sentence, with spaces between its tokens.")
 @click.option("--lines", is_flag=True, help="Raw text: every line end ends a sentence, not only a blank line.")
+@trust_options
 @device_option
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="CPU cores to use.")
 @click.option("--encoding", help="Encoding of the input [UTF-8, or UTF-16 with a byte order mark].")
@@ -85,6 +87,7 @@ def command(
     device: str,
     threads: int,
     encoding: str | None,
+    trust: TrustOptions,
     drawing: DrawingOptions,
 ) -> None:
     """Parse TEXT, or the text in a file or on standard input, and show or write the trees of its sentences."""
@@ -97,6 +100,7 @@ def command(
     treebank = from_ if from_ != _TEXT else None
     if treebank and (text or pretokenized or lines):
         raise UsageError("--from is for a treebank, from a file or standard input: it has its own sentences and tokens")
+    trust.check(treebank is not None, not text and input_ in (None, STANDARD), len(models_given) > 1)
     _refuse_file_names(text)
     folder = is_folder(output)
     if not folder and output != STANDARD:
@@ -114,6 +118,7 @@ def command(
         refused.append(message)
         tell(message)
 
+    wish, screen = trust.wish(refuse, tell), trust.screen()
     source = input_ or STANDARD
     if not text and source == STANDARD and sys.stdin.isatty():
         tell("type text, and end it with Ctrl-D; or see discoparse parse --help")
@@ -121,8 +126,13 @@ def command(
     with _progress(source if not text and treebank is None else None, output) as counted:
         if treebank is not None:
             gold = read_trees(source, treebank, encoding=encoding)
-            all_there = source != STANDARD
-            results = _parse_treebank(gold, model, device, threads, agreement, refuse, all_there=all_there)
+            gold, model = _model_for_treebank(gold, model)
+            results: Iterator[Tree | None] = iter(())
+            if model is not None:
+                parser = _load_all([model], device, threads)[model]
+                keep, all_there = trust.keep or (), source != STANDARD
+                results = parse_treebank(parser, gold, refuse, keep=keep, wish=wish, all_there=all_there)
+                results = results if agreement is None else _agreeing(parser, results, agreement)
         else:
             sources: list[Iterable[str]] = [[part] for part in text]
             if not text:
@@ -144,10 +154,13 @@ def command(
                 refuse=refuse,
                 idle=live.idle if live else None,
                 all_there=live is None,
+                wish=wish,
             )
             if agreement is not None and isinstance(model, tuple):
                 trees = _agreeing(parsers[model], trees, agreement)
             results = numbered(trees, format)
+        if screen is not None:
+            results = screen(results)
         if folder or format in BINARY:
             from discoparse.drawing.pages import write_pictures  # here, since other output needs nothing of it
 
@@ -158,7 +171,8 @@ def command(
                     stream.write(piece)
                     if live:
                         stream.flush()
-    for message in [*(document.message() for document in documents), *report.messages()]:
+    screened = [screen.message()] if screen is not None else []
+    for message in [*(document.message() for document in documents), *screened, *report.messages()]:
         if message:
             tell(message)
     if refused:
@@ -187,27 +201,16 @@ def _refuse_treebank(pieces: Iterable[str], source: str, live: LivePieces | None
     return pieces
 
 
-def _parse_treebank(
-    gold: Iterator[Tree],
-    model: Model | None,
-    device: str,
-    threads: int,
-    agreement: float | None,
-    refuse: Callable[[str], None],
-    *,
-    all_there: bool,
-) -> Iterator[Tree | None]:
-    """The parser's trees for the sentences of a treebank."""
-    if model is None:
-        first = list(islice(gold, _SAMPLE))
-        if not first:
-            return iter(())
-        model = ModelChoice(tell).choose(" ".join(word for tree in first for word in tree.words))
-        _tell_choice([model])
-        gold = chain(first, gold)
-    parser = _load_all([model], device, threads)[model]
-    trees = parse_treebank(parser, gold, refuse, all_there=all_there)
-    return trees if agreement is None else _agreeing(parser, trees, agreement)
+def _model_for_treebank(gold: Iterator[Tree], model: Model | None) -> tuple[Iterator[Tree], Model | None]:
+    """The trees, and the model for their sentences; none is needed for no trees."""
+    if model is not None:
+        return gold, model
+    first = list(islice(gold, _SAMPLE))
+    if not first:
+        return iter(()), None
+    model = ModelChoice(tell).choose(" ".join(word for tree in first for word in tree.words))
+    _tell_choice([model])
+    return chain(first, gold), model
 
 
 def _agreeing(parser: Parser, trees: Iterable[Tree | None], least: float) -> Iterator[Tree | None]:

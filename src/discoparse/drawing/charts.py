@@ -216,7 +216,7 @@ def bar_chart(groups: Sequence[Group], title: str) -> str:
     """Horizontal bars from 0 to 100, one line for each group."""
     step = _ROW_GAP + max((len(group.values) for group in groups), default=1) * (_BAR + _GAP)
     height, width = len(groups) * step + 24, _NAMES + _BARS + _NUMBERS
-    parts = [_opening(width, height, title)]
+    parts = [opening(width, height, title)]
     for tick in range(0, 101, 25):
         x = _NAMES + _BARS * tick / 100
         parts.append(f'<line class="grid" x1="{x:.1f}" y1="0" x2="{x:.1f}" y2="{height - 20}"/>')
@@ -234,7 +234,7 @@ def bar_chart(groups: Sequence[Group], title: str) -> str:
 def _bar(group: Group, series: int, value: float | None, y: float) -> str:
     length = _BARS * (value or 0) / 100
     shown = "–" if value is None else f"{value:.1f}"
-    box = _box(_NAMES, y, length, _BAR, series, f"{group.name}: {shown} ({group.note})")
+    box = svg_box(_NAMES, y, length, _BAR, series, f"{group.name}: {shown} ({group.note})")
     return box + svg_text("value", _NAMES + length + 5, y + _BAR - 2.5, shown, "start")
 
 
@@ -245,7 +245,7 @@ def column_chart(groups: Sequence[Group], title: str, width: int = 618, height: 
     step = width / max(len(groups), 1)
     series = max((len(group.values) for group in groups), default=1)
     wide = min(34.0, (step - 10) / series)
-    parts = [_opening(width, height, title)]
+    parts = [opening(width, height, title)]
     parts.append(f'<line class="axis" x1="0" y1="{base}" x2="{width}" y2="{base}"/>')
     for k, group in enumerate(groups):
         centre = step * (k + 0.5)
@@ -253,21 +253,23 @@ def column_chart(groups: Sequence[Group], title: str, width: int = 618, height: 
             tall = room * (value or 0) / tallest
             x = centre + (j - series / 2) * wide
             shown = "–" if value is None else f"{value:.0f}" if value == int(value) else f"{value:.1f}"
-            parts.append(_box(x + 1, base - tall, wide - 2, tall, j, f"{group.name}: {shown} ({group.note})"))
+            parts.append(svg_box(x + 1, base - tall, wide - 2, tall, j, f"{group.name}: {shown} ({group.note})"))
             parts.append(svg_text("value", x + wide / 2, base - tall - 5, shown))
         parts.append(svg_text("name", centre, base + 16, group.name))
         parts.append(svg_text("tick", centre, base + 30, group.note))
     return "".join([*parts, "</svg>"])
 
 
-def _box(x: float, y: float, width: float, height: float, series: int, hint: str) -> str:
+def svg_box(x: float, y: float, width: float, height: float, series: int, hint: str) -> str:
+    """A bar in the colour of a series, with a hint."""
     return (
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="2" '
         f'fill="{SERIES_COLOURS[series]}"><title>{escape(hint)}</title></rect>'
     )
 
 
-def _opening(width: float, height: float, title: str) -> str:
+def opening(width: float, height: float, title: str) -> str:
+    """The first tag of a chart that is styled by the page around it."""
     return (
         f'<svg class="chart" viewBox="0 0 {width} {height}" width="{width}" role="img" '
         f'aria-label="{escape(title, quote=True)}" xmlns="http://www.w3.org/2000/svg">'

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from discoparse.evaluation.parameters import Parameters
-from discoparse.tree import Tree
+from discoparse.tree import Node, Tree
 
 Bracket = tuple[str, int]  # label and yield, a bit mask over the tokens that were kept
 
@@ -65,11 +65,15 @@ class Bracketer:
 
     def __call__(self, tree: Tree, bits: Sequence[int]) -> list[Bracket]:
         """The brackets, children before parents; `bits` has each token's bit, 0 for a deleted one."""
+        return [(label, mask) for label, mask, _ in self.with_nodes(tree, bits)]
+
+    def with_nodes(self, tree: Tree, bits: Sequence[int]) -> list[tuple[str, int, Node]]:
+        """The same brackets, each with its node."""
         order = [tree.root]
         for node in order:  # grows while it is walked: parents stand before their children
             order.extend([child for child in node.children if child.__class__ is not int])  # type: ignore[misc]
         masks: dict[object, int] = {}
-        found: list[Bracket] = []
+        found: list[tuple[str, int, Node]] = []
         inner, root = self._inner, order[0]
         for node in reversed(order):
             mask = 0
@@ -79,8 +83,8 @@ class Bracketer:
             if mask and node is not root:
                 label = inner[node.label]
                 if label is not None:
-                    found.append((label, mask))
+                    found.append((label, mask, node))
         label = self._root[root.label]
         if label is not None and masks[root]:
-            found.append((label, masks[root]))
+            found.append((label, masks[root], root))
         return found

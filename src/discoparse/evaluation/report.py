@@ -14,8 +14,10 @@ from discoparse.drawing.compare import compare_trees
 from discoparse.drawing.svg import draw_svg
 from discoparse.evaluation.alignment import name_sentence
 from discoparse.evaluation.breakdown import break_down
+from discoparse.evaluation.calibration import Calibrated
 from discoparse.evaluation.counts import ScoredSentence, f1_score, percentage
 from discoparse.evaluation.mistakes import find_mistakes
+from discoparse.evaluation.reliability import CALIBRATION_HEADS, calibration_rows, diagrams
 from discoparse.evaluation.result import Result
 from discoparse.evaluation.significance import Comparison
 from discoparse.evaluation.structure import scored_tree
@@ -50,8 +52,10 @@ def html_report(
     other: Result | None = None,
     tests: Sequence[Comparison] = (),
     worst: int = 12,
+    calibrated: Calibrated | None = None,
 ) -> str:
-    """The page for `result` and, for a comparison, `other`; names of files are only shown."""
+    """The page for `result` and, for a comparison, `other`; names of files are only shown. With `calibrated`, it has a
+    section on the probabilities of the first prediction."""
     results = [result] if other is None else [result, other]
     names = short_names(predicted)
     mistakes = _mistakes(result)
@@ -68,6 +72,7 @@ def html_report(
         colours=list(zip(SERIES_COLOURS, names, strict=False)),
         summaries=[(name, summary_rows(r)) for name, r in zip(names, results, strict=True)],
         charts=_charts(results),
+        calibration=None if calibrated is None else _calibration(calibrated),
         most=_MISTAKES,
         mistakes=mistakes,
         worst=[_drawn(sentence, unfolded=k < _UNFOLDED) for k, sentence in enumerate(drawn)],
@@ -132,6 +137,18 @@ def _charts(results: Sequence[Result]) -> list[tuple[str, str]]:
         ]
         charts.append((title, Markup(bar_chart(groups, title))))
     return charts
+
+
+def _calibration(found: Calibrated) -> dict[str, Any]:
+    """The table and the diagrams of the section on probabilities."""
+    from markupsafe import Markup
+
+    rows = calibration_rows(found)
+    return {
+        "heads": CALIBRATION_HEADS,
+        "rows": rows,
+        "charts": [(title, Markup(svg)) for title, svg in diagrams(found)],
+    }
 
 
 def _histogram(results: Sequence[Result]) -> str:

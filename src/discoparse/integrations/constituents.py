@@ -6,7 +6,7 @@ attributes of spans. So it is kept by `DocBin`, `Doc.to_bytes`, pickle, and betw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -43,7 +43,7 @@ def store(sentence: Span, tree: Tree) -> None:
         {
             "labels": [node.label for node in numbers],
             "parents": [above.get(node, -1) for node in numbers],
-            "probabilities": [node.probability for node in numbers],
+            "label_probabilities": [node.label_probability for node in numbers],
             "tags": tree.tags,
             "token_parents": [above[index] for index in range(len(tree))],
         },
@@ -56,12 +56,12 @@ class ParsedSentence:
     def __init__(self, sentence: Span) -> None:
         data = sentence._.get(STORE)
         if data is None:
-            raise NotParsed(f"no tree for the sentence {_shortened(sentence)}: add `discoparse` to the pipeline")
+            raise NotParsed(f"no tree for the sentence {shortened(sentence)}: add `discoparse` to the pipeline")
         self.doc: Doc = sentence.doc
         self.tokens = parsed_tokens(sentence)
         nodes = [
-            Node(label, [], probability=probability)
-            for label, probability in zip(data["labels"], data["probabilities"], strict=True)
+            Node(label, [], label_probability=probability)
+            for label, probability in zip(data["labels"], data["label_probabilities"], strict=True)
         ]
         for node, parent in zip(nodes, data["parents"], strict=True):
             if parent >= 0:
@@ -102,7 +102,7 @@ class ParsedSentence:
             for node, yielded in self.masks.items():
                 if yielded == mask:
                     return self.constituent(node)
-        raise NonConstituent(f"not a constituent: {_shortened(span)}")
+        raise NonConstituent(f"not a constituent: {shortened(span)}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,9 +123,9 @@ class Constituent:
         return tuple(node.label for node in self.nodes)
 
     @property
-    def probabilities(self) -> tuple[float | None, ...]:
-        """How sure the parser was of each label."""
-        return tuple(node.probability for node in self.nodes)
+    def label_probabilities(self) -> tuple[float | None, ...]:
+        """How sure the parser was of each label, given the tokens."""
+        return tuple(node.label_probability for node in self.nodes)
 
     @property
     def tokens(self) -> list[Token]:
@@ -258,7 +258,7 @@ def tree_of(sentence: Span) -> Tree:
     parsed = ParsedSentence(sentence.sent)
     parsed.find(sentence)  # only a whole sentence has a tree
     if len(parsed.tokens) != len(parsed_tokens(sentence)):
-        raise NonConstituent(f"not a whole sentence: {_shortened(sentence)}")
+        raise NonConstituent(f"not a whole sentence: {shortened(sentence)}")
     return parsed.tree
 
 
@@ -297,6 +297,7 @@ def register() -> None:
                 kind.set_extension(name, getter=getter)
 
 
-def _shortened(span: Span | Sequence[Token]) -> str:
+def shortened(span: Span) -> str:
+    """The text of a span for messages."""
     text = str(span)
     return repr(text if len(text) <= 50 else text[:49] + "…")

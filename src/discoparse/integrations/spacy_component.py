@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 
 from discoparse.errors import UsageError
-from discoparse.integrations.constituents import parsed_tokens, register, store
+from discoparse.integrations.constituents import parsed_tokens, register, shortened, store
 from discoparse.parser import load
 from discoparse.parser.finding import find_model
+from discoparse.parser.tokens import unparsable
 from discoparse.text.characters import treebank_form
 
 if TYPE_CHECKING:
@@ -64,17 +65,17 @@ class Discoparse:
             yield from batch
 
     def _parse(self, documents: Sequence[Doc]) -> None:
-        sentences = []
-        for doc in documents:
-            if len(doc) and not doc.has_annotation("SENT_START"):
-                raise UsageError('the document has no sentences: nlp.add_pipe("sentencizer") before "discoparse"')
-            sentences += [sentence for sentence in doc.sents if parsed_tokens(sentence)]
-        # A token that consists of invisible characters has no form as in treebanks.
-        words = [[treebank_form(token.text) or token.text for token in parsed_tokens(s)] for s in sentences]
-        for sentence, tree in zip(sentences, self.parser.stream_tokens(words), strict=True):
-            if tree is None:
-                warnings.warn(f"a sentence of {len(sentence)} tokens is too long to be parsed", stacklevel=3)
-                continue
+        sentences, words = [], []
+        for sentence in _sentences(documents):
+            # A token of nothing but invisible characters has no form as in treebanks.
+            forms = [treebank_form(token.text) or token.text for token in parsed_tokens(sentence)]
+            problem = unparsable(forms)
+            if problem is None:
+                sentences.append(sentence)
+                words.append(forms)
+            else:
+                warnings.warn(f"the sentence {shortened(sentence)} is not parsed: {problem}", stacklevel=4)
+        for sentence, tree in zip(sentences, self.parser.parse_tokens(words), strict=True):
             store(sentence, tree)
             if not self.disable_tagger:
                 for token, tag in zip(parsed_tokens(sentence), tree.tags, strict=True):
@@ -88,6 +89,14 @@ class Discoparse:
         """Use the model that was saved."""
         self.model, self._parser = str(path), None
         return self
+
+
+def _sentences(documents: Iterable[Doc]) -> Iterator[Span]:
+    """The sentences of documents, without those of nothing but white space."""
+    for doc in documents:
+        if not doc.has_annotation("SENT_START"):
+            raise UsageError('the document has no sentences: nlp.add_pipe("sentencizer") before "discoparse"')
+        yield from filter(parsed_tokens, doc.sents)
 
 
 @Language.factory(

@@ -32,6 +32,7 @@ COLUMNS = {
     "tokens": "int32",
     "gaps": "int32",
     "probability": "float64",
+    "label_probability": "float64",
     "lemma": "string",
     "morph": "string",
 }

@@ -63,6 +63,21 @@ _TRAINING = record(
         **dict.fromkeys(("recipe", "start", "gpu", "cpu", "system", "commit"), text),
     },
 )
+
+
+def _temperature(value: Any, where: str) -> None:
+    number(value, where)
+    if not 0 < value < 1000:
+        raise ValueError(f"{where} must be a temperature above 0, not {value}")
+
+
+_CALIBRATION = record(
+    {},
+    {
+        **dict.fromkeys(("structure", "labels", "tags", "tree_power"), _temperature),
+        **dict.fromkeys(("curve", "slope", "offset", "gap_slope", "gap_offset"), number),
+    },
+)
 _INFO: dict[str, Check] = {
     "name": name,
     "language": optional(name),
@@ -73,6 +88,7 @@ _INFO: dict[str, Check] = {
     "data": list_of(_DATA),
     "notes": object_of(list_of(text)),
     "training": _TRAINING,
+    "calibration": _CALIBRATION,
 }
 
 
@@ -98,6 +114,7 @@ class ModelInfo:
     data: tuple[dict[str, Any], ...] = ()  # each treebank: its size, and its name, licence and attribution if stated
     notes: dict[str, list[str]] = field(default_factory=dict)  # good_for, not_good_for, conventions
     training: dict[str, Any] = field(default_factory=dict)  # how it was made: command, recipe, seed, hardware
+    calibration: dict[str, float] = field(default_factory=dict)  # of its probabilities, see `neural.calibration`
 
     @property
     def dev_sets(self) -> dict[str, dict[str, Any]]:

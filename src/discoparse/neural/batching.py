@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,3 +50,17 @@ def by_budget(order: np.ndarray, lengths: np.ndarray, budget: int) -> list[np.nd
         batches.append(order[start:end])
         start = end
     return batches
+
+
+def chunks(lengths: Sequence[int], rows: int, most: int) -> Iterator[tuple[int, int]]:
+    """Ranges of sentences, sorted by length, with so many rows each, of about `most` rows times tokens.
+
+    >>> list(chunks([1, 2, 2, 5], rows=2, most=8))
+    [(0, 2), (2, 3), (3, 4)]
+    """
+    start = longest = 0
+    for end, length in enumerate([*lengths[1:], most + 1], 1):  # the last entry ends the last range
+        longest = max(longest, lengths[end - 1], length)
+        if (end + 1 - start) * rows * longest > most:
+            yield start, end
+            start, longest = end, 0

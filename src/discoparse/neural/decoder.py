@@ -13,11 +13,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
-from discoparse.neural.batching import BATCH_PIECES, BATCH_TOKENS, length_batches
+from discoparse.neural.batching import BATCH_PIECES, BATCH_TOKENS, chunks, length_batches
 from discoparse.neural.codes import Chains
 from discoparse.neural.compiled.decoder import CompiledDecoder
 from discoparse.neural.config import PRETRAINED
+from discoparse.neural.constraints import LimitBatch, Limits, constrained_codes, constrained_pass, free
 from discoparse.neural.decisions import Decoded, LabelledYields, Words, labelled_yields
 from discoparse.neural.few import FEW, FewScorers, few_pass
 from discoparse.neural.forms import FormCache
@@ -28,6 +30,9 @@ from discoparse.neural.pretrained import Pieces
 from discoparse.neural.scoring import FoldedScorers
 from discoparse.neural.structure import structural_pass
 from discoparse.neural.vocabulary import Vocabulary
+
+# Rows times tokens that are searched at once, where a sentence has several rows: a step costs less, the more share it.
+ROW_TOKENS = {"cpu": 12288, "cuda": 1 << 20}
 
 
 class Pending:
@@ -81,20 +86,35 @@ class Decoder:
             self.compiled = CompiledDecoder.of(self.network.config, parameters, self.vocabulary)
         self._forms = FormCache(self.network, self.vocabulary, self.device)
         with torch.inference_mode():
-            self._folded = FoldedScorers.of(self.network.scorers) if self.device.type == "cpu" else None
-            self._few = None if self._folded is None else FewScorers(self._folded)
+            self.fast_scorers = (
+                FoldedScorers.of(self.network.scorers) if self.device.type == "cpu" else None
+            )  # for CPUs
+            self._few = None if self.fast_scorers is None else FewScorers(self.fast_scorers)
 
     @torch.inference_mode()
-    def decode(self, sentences: Sequence[Words], probabilities: bool = False) -> Iterator[tuple[np.ndarray, Decoded]]:
-        """Batches of decisions: the indexes of the sentences [B] and what was decided; empty sentences are left out."""
-        if self.compiled is not None:
+    def decode(
+        self,
+        sentences: Sequence[Words],
+        probabilities: bool = False,
+        limits: Sequence[Limits | None] | None = None,
+    ) -> Iterator[tuple[np.ndarray, Decoded]]:
+        """Batches of decisions: the indexes of the sentences [B] and what was decided; empty sentences are left out.
+
+        `limits` are constraints on the sentences, None where a sentence has none.
+        """
+        if self.compiled is not None and (limits is None or not any(limits)):
             encode = None if self.compiled.network.has_encoder else self._packed_vectors
             yield from self.compiled.decode(sentences, self.batches(sentences), encode)
             return
         before: tuple[np.ndarray, Pending] | None = None
         for chosen in self.batches(sentences):
             # A GPU starts on this batch while the host unpacks the previous one.
-            started = self._decode_batch([sentences[k] for k in chosen], probabilities)
+            words = [sentences[k] for k in chosen]
+            within = [limits[k] for k in chosen] if limits is not None else []
+            if any(one is not None for one in within):
+                started = self._constrained_batch(words, within)
+            else:
+                started = self._decode_batch(words, probabilities)
             if before is not None:
                 yield before[0], before[1].wait()
             before = chosen, started
@@ -108,6 +128,10 @@ class Decoder:
             pieces, budget = self.vocabulary.pieces, BATCH_PIECES[self.device.type]
             lengths = np.array([sum(len(pieces.pieces(word)) for word in sentence) for sentence in sentences])
         return length_batches(lengths, budget)
+
+    def chunks(self, lengths: Sequence[int], rows: int) -> Iterator[tuple[int, int]]:
+        """Ranges of the sentences of a batch that are searched together, with so many rows each."""
+        return chunks(lengths, rows, ROW_TOKENS[self.device.type])
 
     def encode(self, sentences: Sequence[Words]) -> tuple[Tensor, Tensor, Tensor]:
         """The token vectors of one batch, h(1) and h of the last layer [B, N, D], and the lengths [B]."""
@@ -139,18 +163,53 @@ class Decoder:
     def _decode_batch(self, sentences: Sequence[Words], probabilities: bool) -> Pending:
         first, last, lengths = self.encode(sentences)
         actions, states = self._structure(last, lengths)
-        steps = torch.arange(actions.shape[1], device=self.device)
-        final = steps == (2 * lengths - 2)[:, None]  # NO-LABEL is illegal at the end (Table 1)
-        codes, probability = label_codes(self.network.scorers, states, final)
+        codes, probability = label_codes(self.network.scorers, states, last_steps(actions, lengths))
         decisions = [actions, codes, self.network.tag_scores(first).argmax(-1)]
         return Pending([*decisions, probability] if probabilities else decisions)
+
+    def _constrained_batch(self, sentences: Sequence[Words], limits: Sequence[Limits | None]) -> Pending:
+        """`_decode_batch` within constraints, with probabilities."""
+        first, last, lengths = self.encode(sentences)
+        scorers, tags = self.network.scorers, self.network.tag_scores(first).argmax(-1)
+        known = [one or free(len(words)) for one, words in zip(limits, sentences, strict=True)]
+        within = LimitBatch.of(known, self.network.config.labels, self.device)
+        derived, states = constrained_pass(scorers, last, lengths, within.gold, self.fast_scorers)
+        final = last_steps(derived.action, lengths)
+        codes, probability = constrained_codes(scorers, states, final, derived, within, lengths)
+        for sentence, token, tag in within.tags:
+            tags[sentence, token] = tag
+        return Pending([derived.action, codes, tags, probability])
 
     def _structure(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """The structural actions of a batch [B, T] and the labeller's states [B, T, H]."""
         if self._few is not None and len(tokens) <= FEW:
             return few_pass(self._few, tokens, lengths)
-        return structural_pass(self.network.scorers, tokens, lengths, self._folded)
+        return structural_pass(self.network.scorers, tokens, lengths, self.fast_scorers)
+
+    @torch.inference_mode()
+    def tag_losses(
+        self, sentences: Sequence[Words], tags: Sequence[Sequence[str]], temperatures: Sequence[float]
+    ) -> list[float]:
+        """The cross-entropy of these tags at each of some temperatures; words whose tag is not known do not count."""
+        known = {tag: k for k, tag in enumerate(self.vocabulary.tags)}
+        totals = [0.0] * len(temperatures)
+        for chosen in self.batches(sentences):
+            first, _, _ = self.encode([sentences[k] for k in chosen])
+            scores = self.network.tag_scores(first)
+            gold = torch.full(scores.shape[:2], -1)
+            for b, k in enumerate(chosen.tolist()):
+                gold[b, : len(tags[k])] = torch.tensor([known.get(tag, -1) for tag in tags[k]])
+            gold = gold.to(self.device).flatten()
+            for number, temperature in enumerate(temperatures):
+                flat = (scores / temperature).flatten(0, 1)
+                totals[number] += float(F.cross_entropy(flat, gold, ignore_index=-1, reduction="sum"))
+        return totals
 
     def labelled_yields(self, sentences: Sequence[Words]) -> LabelledYields:
         """The constituents and tags of sentences as arrays, without building trees."""
         return labelled_yields(sentences, self.decode(sentences), self.chains, self.vocabulary.tags)
+
+
+def last_steps(actions: Tensor, lengths: Tensor) -> Tensor:
+    """Where the whole sentence is the focus [B, T]: NO-LABEL is illegal there (Table 1)."""
+    return torch.arange(actions.shape[1], device=actions.device) == (2 * lengths - 2)[:, None]

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from discoparse.neural.codes import Chains, longest_chain
+from discoparse.neural.constraints import Limits
 from discoparse.neural.decisions import Decoded, Words
 from discoparse.neural.decoder import Decoder, Pending
 from discoparse.neural.forking import renew_lock_in_children
@@ -63,7 +64,14 @@ class EnsembleDecoder(Decoder):
         return self.slowest.batches(sentences)
 
     @torch.inference_mode()
-    def decode(self, sentences: Sequence[Words], probabilities: bool = False) -> Iterator[tuple[np.ndarray, Decoded]]:
+    def decode(
+        self,
+        sentences: Sequence[Words],
+        probabilities: bool = False,
+        limits: Sequence[Limits | None] | None = None,
+    ) -> Iterator[tuple[np.ndarray, Decoded]]:
+        """As of one network; `Ensemble` refuses constraints."""
+        assert limits is None or all(one is None for one in limits)
         for chosen in self.batches(sentences):
             yield chosen, self._decode_batch([sentences[k] for k in chosen], probabilities).wait()
 

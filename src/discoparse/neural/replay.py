@@ -61,9 +61,11 @@ def build_tree(
     tokens: list[Token],
     joined: Sequence[int],
     chains: Sequence[tuple[str, ...]],
-    probabilities: Sequence[float] | None = None,
+    label_probabilities: Sequence[float] | None = None,
+    probabilities: Sequence[Sequence[float]] | None = None,
 ) -> Tree:
-    """The tree of a derivation from the labels that each focus got, from the top down, with their probability.
+    """The tree of a derivation from the labels that each focus got, from the top down; also, for each focus, the
+    probability of its labels and that of each of its nodes.
 
     >>> tokens = [Token("what", "WP"), Token("to", "TO"), Token("do", "VB")]
     >>> print(build_tree(tokens, replay([0, 1, 2, 0, 1]), [(), (), (), ("VP",), ("SQ", "S")]))
@@ -82,10 +84,12 @@ def build_tree(
         if chain:
             focus.sort()  # first tokens differ, so nodes are never compared
             first, children = focus[0][0], [part for _, part in focus]
-            for label in reversed(chain):
-                node = Node(label, children)
+            for k in reversed(range(len(chain))):
+                node = Node(chain[k], children)
+                if label_probabilities is not None:
+                    node.label_probability = round(label_probabilities[step], 6)
                 if probabilities is not None:
-                    node.probability = round(probabilities[step], 6)
+                    node.probability = round(probabilities[step][k], 6)
                 children = [node]
             focus = [(first, node)]
         foci.append(focus)

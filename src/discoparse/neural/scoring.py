@@ -68,7 +68,7 @@ def _folded(hidden: nn.Linear) -> tuple[Tensor, Tensor]:
     return 4 * hidden.weight, 2 * (hidden.bias - hidden.weight.sum(1))
 
 
-class _FirstLayers:
+class FirstLayers:
     """First layers of the scorers, or of some of them, for any sets: every token is projected once as either end.
 
     Few sets have a gap; its ends are projected on demand.
@@ -115,7 +115,7 @@ class ScoringPolicy:
         self.first_row = (lengths.cumsum(0) - lengths)[:, None]  # [B, 1] a sentence's first row among these
         self.first_slot = torch.arange(batch, device=tokens.device) * width  # [B]
         self.hidden = len(scorers.pair_output)
-        self.pairs = _FirstLayers(self.tokens, scorers, slice(0, 2 * self.hidden))
+        self.pairs = FirstLayers(self.tokens, scorers, slice(0, 2 * self.hidden))
         # The slot of the next token stands for SHIFT and holds the singleton that it would make. Foci have rows of
         # their own behind all items, so that one look-up adds both parts of a pair.
         self.parts = tokens.new_zeros(batch * width + batch, self.hidden)  # [B N + B, H]
@@ -154,7 +154,7 @@ class ScoringPolicy:
     def finish(self, machine: Lockstep) -> Tensor:
         """The states of the labeller for all foci [B, T, H], the last one included."""
         focus = torch.stack([*self.foci, machine.focus], 1)  # [B, T, 4]
-        labels = _FirstLayers(self.tokens, self.scorers, slice(2 * self.hidden, None))
+        labels = FirstLayers(self.tokens, self.scorers, slice(2 * self.hidden, None))
         (gapped,) = torch.nonzero(focus[:, :, 2].flatten() < machine.width, as_tuple=True)
         first = labels((self.first_row[:, :, None] + focus).flatten(0, 1), gapped)
         return self.scorers.label_hidden_states(first).view(*focus.shape[:2], -1)

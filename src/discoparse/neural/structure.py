@@ -16,7 +16,7 @@ from discoparse.neural.network import POSITIONS, Scorers
 from discoparse.neural.scoring import FoldedScorers, ScoringPolicy
 
 
-def _kernel_for(scorers: Scorers, tokens: Tensor) -> ModuleType | None:
+def kernel_for(scorers: Scorers, tokens: Tensor) -> ModuleType | None:
     """The kernel, if it can take sentences [B, N, D] through all of their steps."""
     if not tokens.is_cuda or not kernels.available():
         return None
@@ -32,16 +32,16 @@ def structural_pass(
 ) -> tuple[Tensor, Tensor]:
     """All structural actions, greedily: token vectors [B, N, D], lengths [B] -> slots [B, T] and the states of the
     labeller for every focus [B, T, H]."""
-    kernel = _kernel_for(scorers, tokens)
+    kernel = kernel_for(scorers, tokens)
     if kernel is not None:
         trace, table = kernel.derive(scorers, tokens, lengths)
-        return trace.action, scorers.label_hidden_states(_label_inputs(scorers, table, trace.focus))
+        return trace.action, scorers.label_hidden_states(label_inputs(scorers, table, trace.focus))
     machine = Lockstep(lengths, tokens.shape[1])
     policy = ScoringPolicy(folded or FoldedScorers.of(scorers), tokens, lengths)
     return run(machine, policy), policy.finish(machine)
 
 
-def _label_inputs(scorers: Scorers, table: Tensor, focus: Tensor) -> Tensor:
+def label_inputs(scorers: Scorers, table: Tensor, focus: Tensor) -> Tensor:
     """The labeller's first layer for sets at positions [B, T, 4] from projections [B N + 1, 4, 3H]: [B, T, H]."""
     batch, steps, _ = focus.shape
     width = steps // 2 + 1
@@ -65,7 +65,7 @@ def explore(
     stay: bool,
 ) -> Trace:
     """Derivations sampled from the network, with the oracle's word on each step; options as of `run_with_oracle`."""
-    kernel = _kernel_for(scorers, tokens)
+    kernel = kernel_for(scorers, tokens)
     if kernel is not None:
         trace, _ = kernel.derive(
             scorers, tokens, lengths, gold, sample=True, complete=complete, single=single, stay=stay

@@ -2,18 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain, groupby, tee
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from discoparse.errors import UsageError
+from discoparse.parser.constraining import ConstraintLines
+from discoparse.parser.doubt import Doubt
+from discoparse.parser.familiarity import Familiarity
 from discoparse.parser.passages import Notice, Passage, read_lines, read_text
 from discoparse.parser.tokens import unparsable
+from discoparse.system.constraints import ConstraintError, Constraints
 from discoparse.tree import Tree
 
 if TYPE_CHECKING:
     from discoparse.parser.parser import Parser
+
+KEPT = ("brackets", "tags")  # of the trees of a treebank, when its sentences are parsed again
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the user wants to know of each sentence: by default the greedy tree."""
+
+    constraints: ConstraintLines | None = None
+    doubt: Doubt | None = None
+    best: int | None = None  # that many of the most probable trees, with ids as 7.2
+    notice: Notice | None = None  # told of a language that the model does not know
+
+    def trees(
+        self,
+        parser: Parser,
+        passages: Iterable[Passage | None],
+        idle: Callable[[], bool] | None = None,
+        *,
+        all_there: bool = False,
+    ) -> Iterator[list[Tree]]:
+        """The trees of each passage: one, or several, or none."""
+        if self.notice is not None:
+            name = None if parser.info is None else parser.info.name
+            passages = Familiarity(parser.vocabulary, self.notice, name).watch(passages)
+        if self.constraints is not None:
+            passages = self.constraints.limit(passages, parser)
+        if self.best is None:
+            for tree in parser.parse_passages(passages, idle, self.doubt, all_there=all_there):
+                yield [] if tree is None else [tree]
+            return
+        for number, trees in enumerate(parser.stream_best(passages, self.best, idle), 1):
+            for rank, tree in enumerate(trees, 1):
+                tree.id = f"{number}.{rank}"
+                tree.comments.append(f"probability {tree.probability:.4f}")
+            yield trees
+
+    def finish(self) -> None:
+        """Complain of what could not be used."""
+        if self.constraints is not None:
+            self.constraints.finish()
 
 
 def parse_documents(
@@ -25,14 +71,17 @@ def parse_documents(
     refuse: Notice,
     idle: Callable[[], bool] | None = None,
     all_there: bool = False,
+    wish: Wish | None = None,
 ) -> Iterator[Tree | None]:
-    """The trees of texts that come in pieces; with `pretokenized`, None for a line that is blank or refused. A text
-    that is blank needs no parser.
+    """The trees of texts that come in pieces; with `pretokenized`, None for a line that is blank or refused, and with
+    constraints for a sentence that cannot be parsed within them. A text that is blank needs no parser.
 
     `notice` is told of sentences that were cut, `refuse` of lines that were refused; `idle` tells whether the next
     piece has not arrived yet: then what is there is parsed without waiting for it. With `all_there`, as for files, no
     piece has to be waited for.
     """
+
+    wish = wish or Wish()
 
     def passages(parser: Parser | None, pieces: Iterable[str]) -> Iterator[Passage | None]:
         if pretokenized:
@@ -41,8 +90,15 @@ def parse_documents(
         return read_text(pieces, language, notice, lines=lines)
 
     for parser, group in groupby(documents, key=itemgetter(0)):
-        found = chain.from_iterable(passages(*document) for document in group)
-        yield from _no_trees(found) if parser is None else parser.parse_passages(found, idle, all_there=all_there)
+        found: Iterable[Passage | None] = chain.from_iterable(passages(*document) for document in group)
+        if parser is None:
+            yield from _no_trees(found)
+            continue
+        for trees in wish.trees(parser, found, idle, all_there=all_there):
+            if not trees:
+                yield None
+            yield from trees
+    wish.finish()
 
 
 def _no_trees(passages: Iterable[Passage | None]) -> Iterator[None]:
@@ -54,14 +110,41 @@ def _no_trees(passages: Iterable[Passage | None]) -> Iterator[None]:
 
 
 def parse_treebank(
-    parser: Parser, gold: Iterable[Tree], refuse: Notice, *, all_there: bool = False
+    parser: Parser,
+    gold: Iterable[Tree],
+    refuse: Notice,
+    *,
+    keep: Collection[str] = (),
+    wish: Wish | None = None,
+    all_there: bool = False,
 ) -> Iterator[Tree | None]:
-    """The parser's trees for the sentences of a treebank, with their ids; None for one that cannot be parsed."""
+    """The parser's trees for the sentences of a treebank, with their ids; None for one that cannot be parsed.
+
+    `keep` has what stays of the trees, which may be partial (see `KEPT`); further constraints must not come on top.
+    """
+    wish = wish or Wish()
     gold, sentences = tee(gold)
-    found = parser.stream_tokens((tree.words for tree in sentences), all_there=all_there)
-    for number, (tree, parsed) in enumerate(zip(gold, found, strict=True), 1):
-        if parsed is None:
-            refuse(f"sentence {number} is refused: {unparsable(tree.words)}")
-        else:
-            parsed.id = tree.id
-        yield parsed
+    found: Iterable[Passage | None] = (
+        _passage(parser, number, tree, keep, refuse) for number, tree in enumerate(sentences, 1)
+    )
+    for tree, trees in zip(gold, wish.trees(parser, found, all_there=all_there), strict=True):
+        for parsed in trees:
+            parsed.id = tree.id if parsed.id is None else f"{tree.id}{parsed.id[parsed.id.index('.') :]}"
+        if not trees:
+            yield None
+        yield from trees
+    wish.finish()
+
+
+def _passage(parser: Parser, number: int, tree: Tree, keep: Collection[str], refuse: Notice) -> Passage | None:
+    """The sentence of a tree, with what must stay of it."""
+    problem = unparsable(tree.words)
+    if problem is None:
+        known = Constraints.from_tree(tree, tags="tags" in keep)
+        known = known if "brackets" in keep else Constraints(tags=known.tags)
+        try:
+            return Passage(tree.words, limits=parser.limits(tree.words, known) if known else None)
+        except ConstraintError as error:
+            problem = str(error)
+    refuse(f"sentence {number} is refused: {problem}")
+    return None

@@ -46,6 +46,9 @@ class Ensemble(Parser):
     def __reduce__(self) -> tuple[Any, ...]:
         return Ensemble, (self.members,)
 
+    def require_one_model(self) -> None:
+        raise UsageError("constraints, probabilities and several trees are of one model: load a single one")
+
     def agreement(self, trees: Sequence[Tree]) -> list[float]:
         """How much the models' own trees are like these, from 0 to 100: the mean F1 of their labelled constituents."""
         sentences = [tree.words for tree in trees]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import multiprocessing
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from discoparse.errors import DiscoparseError
+from discoparse.errors import DiscoparseError, UsageError
 from discoparse.model.info import ModelInfo
+from discoparse.neural.calibration import Calibration
 from discoparse.neural.codes import Chains
 from discoparse.neural.compiled.decoder import CompiledDecoder
 from discoparse.neural.config import StoredNetwork
@@ -21,20 +23,24 @@ from discoparse.neural.decisions import Decoded
 from discoparse.neural.device import use_threads
 from discoparse.neural.replay import build_tree, replay
 from discoparse.neural.vocabulary import Vocabulary
+from discoparse.parser.doubt import Doubt
 from discoparse.parser.passages import Notice, Passage, read_text
 from discoparse.parser.tokens import unparsable, word_lists
 from discoparse.parser.windows import windows
+from discoparse.system.constraints import ConstraintError, Constraints
 from discoparse.tree import Token, Tree
 
 if TYPE_CHECKING:
     import torch
 
+    from discoparse.neural.constraints import Limits
     from discoparse.neural.decoder import Decoder
     from discoparse.neural.network import Network
 
 # Tokens that a stream is read ahead, to be sorted by length.
 WINDOW_TOKENS = {"cpu": 16384, "cuda": 131072}
 _TOKEN_CHARACTERS = 16  # a sentence of longer words counts as one of more words, so memory is bounded
+MOST_TREES = 1000  # of one sentence
 _PROCESS = os.urandom(16)  # tells whether a pickled parser is revived in the process that it came from
 
 
@@ -56,6 +62,7 @@ class Parser:
         self._device = str(device)
         self.vocabulary = vocabulary
         self.info = info  # of a model that was loaded
+        self.calibration = Calibration.from_json({} if info is None else info.calibration)
         self.threads = threads  # what `load` was told, for copies in other processes
         self.chains = Chains(vocabulary)
         self._compiled: CompiledDecoder | None = None
@@ -96,10 +103,12 @@ class Parser:
         else:
             self.decoder.reset()
 
-    def _decode(self, sentences: Sequence[Sequence[str]]) -> Iterator[tuple[np.ndarray, Decoded]]:
-        if self._compiled is not None:
+    def _decode(
+        self, sentences: Sequence[Sequence[str]], limits: Sequence[Limits | None]
+    ) -> Iterator[tuple[np.ndarray, Decoded]]:
+        if self._compiled is not None and not any(limits):
             return self._compiled.decode(sentences)
-        return self.decoder.decode(sentences, probabilities=True)
+        return self.decoder.decode(sentences, probabilities=True, limits=limits)
 
     def __repr__(self) -> str:
         if self.info is None:
@@ -149,15 +158,91 @@ class Parser:
         trees = iter(self._parse_all(passages))
         return [list(islice(trees, count)) for count in counts]
 
-    def parse_tokens(self, sentences: Iterable[Sequence[str]]) -> list[Tree]:
-        """A tree for each sentence, in order; sentences are lists of words."""
-        passages = []
-        for number, words in enumerate(word_lists(sentences), 1):
-            problem = unparsable(words)
-            if problem is not None:
-                raise DiscoparseError(f"sentence {number} cannot be parsed: {problem}")
-            passages.append(Passage(words))
-        return self._parse_all(passages)
+    @overload
+    def parse_tokens(
+        self,
+        sentences: Iterable[Sequence[str]],
+        *,
+        constraints: Sequence[Constraints | Mapping[str, Any] | None] | None = None,
+        probabilities: int = 0,
+        consensus: bool | float = False,
+        best: None = None,
+    ) -> list[Tree]: ...
+
+    @overload
+    def parse_tokens(self, sentences: Iterable[Sequence[str]], *, best: int) -> list[list[Tree]]: ...
+
+    def parse_tokens(
+        self,
+        sentences: Iterable[Sequence[str]],
+        *,
+        constraints: Sequence[Constraints | Mapping[str, Any] | None] | None = None,
+        probabilities: int = 0,
+        consensus: bool | float = False,
+        best: int | None = None,
+    ) -> list[Tree] | list[list[Tree]]:
+        """A tree for each sentence, in order; sentences are lists of words.
+
+        `constraints` has one entry for each sentence: None, `Constraints`, or data of the same form as in JSON
+        (docs/guides/constraints.md). Those that no tree can meet are a `ConstraintError`.
+
+        `probabilities` is a number of samples, by which constituents, tags and trees get probabilities
+        (docs/guides/probabilities.md). With `consensus`, trees consist of the constituents that more than half of the
+        samples have, or more than that share.
+
+        With `best`, there is a list of up to so many different trees for each sentence, the most probable first;
+        `Tree.probability` is the sum over the derivations of a tree that were found.
+        """
+        doubt = Doubt.asked(probabilities, consensus)
+        if best is not None:
+            if doubt or constraints is not None:
+                raise UsageError(
+                    "the best trees have probabilities of their own, and no constraints: ask for one thing"
+                )
+            return list(self.stream_best(self._passages(sentences), best))
+        if doubt and constraints is not None:
+            raise UsageError("probabilities of trees within constraints are not available: ask for one of the two")
+        passages = self._passages(sentences)
+        if constraints is not None:
+            passages = self._constrained(passages, constraints)
+        return self._parse_all(passages, doubt)
+
+    def stream_best(
+        self, passages: Iterable[Passage | None], count: int, idle: Callable[[], bool] | None = None
+    ) -> Iterator[list[Tree]]:
+        """Up to `count` different trees of each passage of a stream, the most probable first; none for None."""
+        from discoparse.neural.beam import best_trees
+
+        self.require_one_model()
+        if type(count) is not int or not 1 <= count <= MOST_TREES:
+            raise UsageError(f"the number of best trees is 1 to {MOST_TREES}, not {count!r}")
+        for window in windows(passages, _size, WINDOW_TOKENS[self.device.type], idle):
+            found: list[list[Tree]] = [[] for _ in window]
+            words = [[] if passage is None else passage.words for passage in window]
+            for k, ranked, tags in best_trees(self.decoder, words, count, self.calibration):
+                passage = window[k]
+                assert passage is not None
+                for one in ranked:
+                    chains = [self.decoder.chains[code] for code in one.codes]
+                    tree = build_tree(self._tokens(passage, tags), replay(one.actions), chains, one.label_probabilities)
+                    tree.text, tree.probability = passage.text, round(one.probability, 6)
+                    found[k].append(tree)
+            yield from found
+
+    def require_one_model(self) -> None:
+        """Refuse what several models cannot do together."""
+
+    def limits(self, words: Sequence[str], constraints: Constraints | Mapping[str, Any] | None) -> Limits | None:
+        """Constraints on the tree of a sentence as a `Passage` takes them; a `ConstraintError` where they clash or name
+        what the model does not know."""
+        if constraints is None:
+            return None
+        self.require_one_model()
+        if not isinstance(constraints, Constraints):
+            constraints = Constraints.from_json(constraints)
+        from discoparse.neural.constraints import limits_for
+
+        return limits_for(constraints, words, self.vocabulary, self._network.config.chains)
 
     def stream(self, pieces: Iterable[str], *, lines: bool = False, notice: Notice | None = None) -> Iterator[Tree]:
         """The trees of a text that comes in pieces, such as the lines of a file, and may be of any length.
@@ -176,42 +261,92 @@ class Parser:
         return self.parse_passages(passages, all_there=all_there)
 
     def parse_passages(
-        self, passages: Iterable[Passage | None], idle: Callable[[], bool] | None = None, *, all_there: bool = False
+        self,
+        passages: Iterable[Passage | None],
+        idle: Callable[[], bool] | None = None,
+        doubt: Doubt | None = None,
+        *,
+        all_there: bool = False,
     ) -> Iterator[Tree | None]:
         """A tree for each passage of a stream, in order, and None for None; trees know the places of their words.
 
-        Passages are read ahead and parsed together, but not while the stream is `idle`. If it is a file, with
-        `all_there`, nobody waits for the first trees, so that many are parsed together from the start.
+        Passages are read ahead and parsed together, but not while the stream is `idle`. With `doubt`, trees have
+        probabilities. If it is a file, with `all_there`, nobody waits for the first trees, so that many are parsed
+        together from the start.
         """
         most = WINDOW_TOKENS[self._device.partition(":")[0]]
         for window in windows(passages, _size, most, idle, slow_start=not all_there):
-            yield from self._parse_window(window)
+            yield from self._parse_window(window, doubt)
 
     # -- how it is done -------------------------------------------------------------------------------------------
 
-    def _parse_all(self, passages: Iterable[Passage]) -> list[Tree]:
-        """The trees of passages that all fit into memory."""
-        return [tree for tree in self._parse_window(list(passages)) if tree is not None]
+    def _passages(self, sentences: Iterable[Sequence[str]]) -> list[Passage]:
+        """Sentences as passages, if all of them can be parsed."""
+        passages = []
+        for number, words in enumerate(word_lists(sentences), 1):
+            problem = unparsable(words)
+            if problem is not None:
+                raise DiscoparseError(f"sentence {number} cannot be parsed: {problem}")
+            passages.append(Passage(words))
+        return passages
 
-    def _parse_window(self, window: Sequence[Passage | None]) -> list[Tree | None]:
+    def _constrained(
+        self, passages: Sequence[Passage], constraints: Sequence[Constraints | Mapping[str, Any] | None]
+    ) -> list[Passage]:
+        """Passages with their limits."""
+        if len(constraints) != len(passages):
+            raise DiscoparseError(f"{len(constraints)} constraints for {len(passages)} sentences: give one for each")
+        limited = []
+        for number, (passage, given) in enumerate(zip(passages, constraints, strict=True), 1):
+            try:
+                limits = self.limits(passage.words, given)
+            except ConstraintError as error:
+                raise ConstraintError(f"sentence {number}: {error}", error.pair) from None
+            limited.append(dataclasses.replace(passage, limits=limits))
+        return limited
+
+    def _parse_all(self, passages: Iterable[Passage], doubt: Doubt | None = None) -> list[Tree]:
+        """The trees of passages that all fit into memory."""
+        return [tree for tree in self._parse_window(list(passages), doubt) if tree is not None]
+
+    def _parse_window(self, window: Sequence[Passage | None], doubt: Doubt | None = None) -> list[Tree | None]:
         """Parse what fits into memory at once, in batches of sentences of like length."""
         trees: list[Tree | None] = [None] * len(window)
-        tags = self.vocabulary.tags
         sentences = [[] if passage is None else passage.words for passage in window]
-        for chosen, decoded in self._decode(sentences):
+        if doubt is not None:
+            from discoparse.neural.belief import believe  # here and below: PyTorch's
+            from discoparse.parser.believed import believed_tree
+
+            self.require_one_model()
+            found = believe(self.decoder, sentences, doubt.samples, self.calibration, doubt.least)
+            for k, belief in found:
+                passage = window[k]
+                assert passage is not None
+                tree = believed_tree(self._tokens(passage, belief.tags), belief, self.decoder.chains, doubt)
+                tree.text = passage.text
+                trees[k] = tree
+            return trees
+        limits = [None if passage is None else passage.limits for passage in window]
+        for chosen, decoded in self._decode(sentences, limits):
             assert decoded.probabilities is not None
             for b, k in enumerate(chosen.tolist()):
                 passage = window[k]
                 assert passage is not None
-                tokens = [Token(word, tags[tag]) for word, tag in zip(passage.words, decoded.tags[b], strict=False)]
-                for token, span in zip(tokens, passage.spans or (), strict=False):
-                    token.span = span
+                tokens = self._tokens(passage, decoded.tags[b])
                 steps = 2 * len(tokens) - 1
                 chains = [self.chains[code] for code in decoded.labels[b][:steps]]
                 tree = build_tree(tokens, replay(decoded.actions[b][:steps]), chains, decoded.probabilities[b])
                 tree.text = passage.text
                 trees[k] = tree
         return trees
+
+    def _tokens(self, passage: Passage, tags: Sequence[int]) -> list[Token]:
+        """The words of a passage with their tags, of which there may be more than words."""
+        names = self.vocabulary.tags
+        tokens = [Token(word, names[tag]) for word, tag in zip(passage.words, tags, strict=False)]
+        for token, span in zip(tokens, passage.spans or (), strict=False):
+            token.span = span
+        return tokens
 
 
 def _size(passage: Passage | None) -> int:

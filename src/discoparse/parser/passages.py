@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from discoparse.parser.tokens import LONGEST_SENTENCE
 from discoparse.text import Sentence, read_pretokenized, split_stream
 from discoparse.text.sentence import TextToken
 from discoparse.text.split import LONGEST_PARAGRAPH
 from discoparse.tree import Span
+
+if TYPE_CHECKING:
+    from discoparse.neural.constraints import Limits
 
 _LONGEST_LINE = 1 << 20  # characters of a sentence on a line
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")  # only \n ends a line: other separators may occur in words
@@ -25,6 +29,7 @@ class Passage:
     words: list[str]
     spans: list[Span] | None = None
     text: str | None = None
+    limits: Limits | None = None  # constraints on its tree, see `Parser.limits`
 
 
 def read_text(chunks: Iterable[str], language: str | None, notice: Notice, *, lines: bool = False) -> Iterator[Passage]:

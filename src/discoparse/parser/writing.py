@@ -18,10 +18,10 @@ Results = Iterable[Tree | None]
 
 
 def numbered(results: Results, format: str) -> Iterator[Tree | None]:
-    """Trees with the number of their result as id, where the format has a place for ids."""
+    """Trees with the number of their result as id, unless they have one, where the format has a place for ids."""
     for number, tree in enumerate(results, 1):
-        if tree is not None and format not in _WITHOUT_IDS:
-            tree.id = str(number)
+        if tree is not None:
+            tree.id = None if format in _WITHOUT_IDS else tree.id or str(number)
         yield tree
 
 

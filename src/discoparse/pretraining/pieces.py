@@ -28,7 +28,7 @@ from discoparse.neural.pretrained import require_transformers
 from discoparse.pretraining.corpus import TextCorpus
 from discoparse.pretraining.piece_stream import FormPieces, PieceStream
 from discoparse.pretraining.recipe import PieceRecipe
-from discoparse.pretraining.task import Guesses, digest
+from discoparse.pretraining.task import Guesses, digest, held_out_figures
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 PADDING, UNKNOWN, START, END, MASK = range(len(SPECIAL))
@@ -188,9 +188,7 @@ class PieceTask:
             windows = torch.from_numpy(self.held_out.windows(None)).to(self.held_out.device)
             guesses = [self._guess(self.held_out.slices(some)) for some in windows.split(self.batch)]
         self.network.train()
-        sums = (sum(float(getattr(guess, name)) for guess in guesses) for name in ("likelihood", "right", "count"))
-        likelihood, right, count = sums
-        return likelihood / max(count, 1), right / max(count, 1), int(count)
+        return held_out_figures(guesses)
 
     def identity(self) -> dict[str, Any]:
         return {"tokenizer": digest(self.tokenizer)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -24,6 +25,13 @@ class Guesses:
     units: int  # words, or pieces of words, that were read
 
 
+def held_out_figures(guesses: Sequence[Guesses]) -> tuple[float, float, int]:
+    """Over all batches: the mean negative log-likelihood, the share guessed right, and how many were to be guessed."""
+    parts = ([getattr(guess, name).double() for guess in guesses] for name in ("likelihood", "right", "count"))
+    likelihood, right, count = (float(torch.stack(part).sum()) for part in parts)
+    return likelihood / max(count, 1), right / max(count, 1), int(count)
+
+
 class Task(Protocol):
     """A network that guesses what is hidden in text."""
 
@@ -40,7 +48,7 @@ class Task(Protocol):
         """Hide some of a batch of this epoch and guess it."""
 
     def guess_held_out(self) -> tuple[float, float, int]:
-        """On held-out sentences: the mean negative log-likelihood, the share guessed right, and how many there were."""
+        """The `held_out_figures` of sentences that are not trained on."""
 
     def identity(self) -> dict[str, Any]:
         """What tells this pretraining from others, beside its recipe."""

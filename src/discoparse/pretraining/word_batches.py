@@ -42,11 +42,10 @@ class WordBatches:
         self,
         corpus: TextCorpus,
         sentences: np.ndarray,  # [sentences] which of them
-        vocabulary: Vocabulary,
         forms: FormTables,
         recipe: WordRecipe,
     ) -> None:
-        self.corpus, self.recipe, self.vocabulary, self.forms = corpus, recipe, vocabulary, forms
+        self.corpus, self.recipe, self.forms = corpus, recipe, forms
         self.starts, self.lengths = _parts(corpus.starts[sentences], corpus.lengths[sentences], recipe.longest)
         self.batches: list[np.ndarray] = []
 

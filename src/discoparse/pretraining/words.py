@@ -21,7 +21,7 @@ from discoparse.neural.network import Dropout, Encoder, initialise, look_up
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.pretraining.corpus import TextCorpus
 from discoparse.pretraining.recipe import WordRecipe
-from discoparse.pretraining.task import Guesses, digest
+from discoparse.pretraining.task import Guesses, digest, held_out_figures
 from discoparse.pretraining.word_batches import FormTables, HiddenWords, WordBatches
 from discoparse.training.unknown import replace_characters, replace_rare_words
 from discoparse.transform.spelling import plain_word
@@ -105,8 +105,8 @@ class WordTask:
         self.word_targets = torch.where((forms.words > 0) & (forms.words <= outputs), forms.words - 1, _IGNORED)
         self.ending_targets = torch.from_numpy(endings).to(device)
         held_out = corpus.held_out(recipe.held_out)
-        self.text = WordBatches(corpus, ~held_out, self.vocabulary, forms, recipe)
-        self.held_out = WordBatches(corpus, held_out, self.vocabulary, forms, recipe)
+        self.text = WordBatches(corpus, ~held_out, forms, recipe)
+        self.held_out = WordBatches(corpus, held_out, forms, recipe)
         self.held_out.shuffle(np.random.default_rng([seed, _HELD_OUT]))
 
     def start_epoch(self, epoch: int) -> int:
@@ -122,8 +122,7 @@ class WordTask:
         return self._guess(batch)
 
     def _guess(self, batch: HiddenWords) -> Guesses:
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=False):
-            states = self.network.states(batch)
+        states = self.network.states(batch)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
             scores = self.network.words(states)  # [K, outputs]
             ending_scores = None if self.network.endings is None else self.network.endings(states)
@@ -144,9 +143,7 @@ class WordTask:
         random = np.random.default_rng([self.seed, _HELD_OUT])  # the same words are hidden every time
         guesses = [self._guess(self.held_out.hide(k, random)) for k in range(len(self.held_out.batches))]
         self.network.train()
-        sums = [float(torch.stack([getattr(g, name).double() for g in guesses]).sum()) for name in _SUMMED]
-        likelihood, right, count = sums
-        return likelihood / max(count, 1), right / max(count, 1), int(count)
+        return held_out_figures(guesses)
 
     def identity(self) -> dict[str, Any]:
         return {"vocabulary": digest("\n".join([*self.vocabulary.words, *self.vocabulary.characters]))}
@@ -154,9 +151,6 @@ class WordTask:
     def encoder_files(self, info: ModelInfo) -> dict[str, bytes]:
         parameters = {name: tensor for name, tensor in self.network.state_dict().items() if name.startswith("encoder.")}
         return encoder_files(parameters, self.config, self.vocabulary, info)
-
-
-_SUMMED = ("likelihood", "right", "count")
 
 
 def _endings(corpus: TextCorpus, recipe: WordRecipe) -> np.ndarray:

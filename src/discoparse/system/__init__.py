@@ -4,6 +4,7 @@
 """
 
 from discoparse.system.constituents import constituents_tree, tree_constituents
+from discoparse.system.constraints import ConstraintError, Constraints, Required
 from discoparse.system.dynamic_oracle import DynamicOracle
 from discoparse.system.oracle import Gold, static_derivation
 from discoparse.system.transition import Action, Combine, Configuration, IllegalAction, Item, Label, NoLabel, Shift
@@ -12,12 +13,15 @@ __all__ = [
     "Action",
     "Combine",
     "Configuration",
+    "ConstraintError",
+    "Constraints",
     "DynamicOracle",
     "Gold",
     "IllegalAction",
     "Item",
     "Label",
     "NoLabel",
+    "Required",
     "Shift",
     "constituents_tree",
     "static_derivation",

@@ -22,6 +22,7 @@ class Token:
     edge: str | None = None  # label of the edge to the parent (grammatical function)
     features: dict[str, str] = field(default_factory=dict)  # further attributes of the source format
     span: Span | None = field(default=None, compare=False)  # where it stands in the text that was parsed
+    probability: float | None = field(default=None, compare=False)  # of the tag, by the parser that gave it
 
 
 class _Member:
@@ -35,7 +36,9 @@ class _Member:
 class Node(_Member):
     """A labelled constituent; children are nodes or, for leaves, token indexes. Compared by identity.
 
-    `probability` is the parser's (see docs/commands/parse.md); like spans, it does not count when trees are compared.
+    Parsers say how sure they are: `probability` that these tokens are a constituent with this label,
+    `label_probability` of the label given that they are one (see docs/guides/probabilities.md). Like spans, neither
+    counts when trees are compared.
     """
 
     label: str
@@ -44,6 +47,7 @@ class Node(_Member):
     morph: str | None = None
     features: dict[str, str] = field(default_factory=dict)
     probability: float | None = None
+    label_probability: float | None = None
 
     @property
     def parent(self) -> Node | None:
@@ -86,7 +90,8 @@ class Node(_Member):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For copies of single nodes, which are in no tree."""
-        return Node, (self.label, self.children, self.edge, self.morph, self.features, self.probability)
+        fields = self.label, self.children, self.edge, self.morph, self.features
+        return Node, (*fields, self.probability, self.label_probability)
 
 
 @dataclass(slots=True, eq=False)

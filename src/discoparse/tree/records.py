@@ -43,7 +43,8 @@ def _row(tree: Tree, kind: str, number: int, mask: int, label: str, parent: int 
         "last": parts[-1][1],
         "tokens": mask.bit_count(),
         "gaps": gap_count(mask),
-        "probability": getattr(item, "probability", None),
+        "probability": item.probability,
+        "label_probability": getattr(item, "label_probability", None),
         "lemma": getattr(item, "lemma", None),
         "morph": item.morph,
     }

@@ -7,6 +7,7 @@ them. All traversals are iterative: depth is not limited.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,8 @@ class Tree:
     comments: list[str] = field(default_factory=list)
     secondary_edges: list[SecondaryEdge] = field(default_factory=list)
     text: str | None = None  # the sentence as it stood in the text that was parsed, first token to last
+    probability: float | None = None  # that all of it is right, by the parser
+    expected_f1: float | None = None  # of its constituents, 0 to 1, by the parser
 
     def __post_init__(self) -> None:
         self._link()
@@ -89,18 +92,22 @@ class Tree:
         twins: dict[int, Node] = {}
         for node in self.postorder():
             children = [twins[id(c)] if isinstance(c, Node) else c for c in node.children]
-            twins[id(node)] = Node(node.label, children, node.edge, node.morph, dict(node.features), node.probability)
+            twin_node = Node(node.label, children, node.edge, node.morph, dict(node.features))
+            twin_node.probability, twin_node.label_probability = node.probability, node.label_probability
+            twins[id(node)] = twin_node
 
         def twin(end: Node | int) -> Node | int:
             return twins[id(end)] if isinstance(end, Node) else end
 
         return Tree(
-            [Token(t.word, t.tag, t.lemma, t.morph, t.edge, dict(t.features), t.span) for t in self.tokens],
+            [dataclasses.replace(token, features=dict(token.features)) for token in self.tokens],
             twins[id(self.root)],
             self.id,
             list(self.comments),
             [SecondaryEdge(twin(e.child), twin(e.parent), e.label) for e in self.secondary_edges],
             self.text,
+            self.probability,
+            self.expected_f1,
         )
 
     def sort(self) -> None:
@@ -276,11 +283,15 @@ class Tree:
         """For pickle, which would not reach the bottom of deep trees: nodes in a list, in which ~k names node k."""
         names: dict[Node | int, int] = {node: ~k for k, node in enumerate(self.preorder())}
         nodes = [
-            (n.label, [names.get(c, c) for c in n.children], n.edge, n.morph, n.features, n.probability)
+            (
+                *(n.label, [names.get(c, c) for c in n.children], n.edge, n.morph, n.features),
+                *(n.probability, n.label_probability),
+            )
             for n in self.preorder()
         ]
         edges = [(names.get(e.child, e.child), names.get(e.parent, e.parent), e.label) for e in self.secondary_edges]
-        return _unpickle, (self.tokens, nodes, self.id, self.comments, edges, self.text)
+        doubt = self.probability, self.expected_f1
+        return _unpickle, (self.tokens, nodes, self.id, self.comments, edges, self.text, *doubt)
 
     # -- as something else --------------------------------------------------------------------------------------
 
@@ -308,7 +319,14 @@ class Tree:
 
 
 def _unpickle(
-    tokens: list[Token], nodes: list[Any], name: str | None, comments: list[str], edges: list[Any], text: str | None
+    tokens: list[Token],
+    nodes: list[Any],
+    name: str | None,
+    comments: list[str],
+    edges: list[Any],
+    text: str | None,
+    probability: float | None,
+    expected_f1: float | None,
 ) -> Tree:
     """The inverse of `Tree.__reduce__`."""
     made = [Node(*fields) for fields in nodes]
@@ -319,4 +337,4 @@ def _unpickle(
     for node in made:
         node.children = [named(child) for child in node.children]  # type: ignore[arg-type]
     secondary = [SecondaryEdge(named(child), named(parent), label) for child, parent, label in edges]
-    return Tree(tokens, made[0], name, comments, secondary, text)
+    return Tree(tokens, made[0], name, comments, secondary, text, probability, expected_f1)

@@ -14,9 +14,9 @@ from discoparse.treebank.graph import Graph
 from discoparse.treebank.jsonvalues import Values
 from discoparse.treebank.report import Defect, Reading, Report, bad_bytes
 
-_TREE_KEYS = {"id", "comments", "text", "tokens", "nodes", "secondary_edges"}
-_TOKEN_KEYS = {"word", "tag", "lemma", "morph", "edge", "features", "span", "parent"}
-_NODE_KEYS = {"label", "edge", "morph", "features", "probability", "tokens", "spans", "parent"}
+_TREE_KEYS = {"id", "comments", "text", "probability", "expected_f1", "tokens", "nodes", "secondary_edges"}
+_TOKEN_KEYS = {"word", "tag", "probability", "lemma", "morph", "edge", "features", "span", "parent"}
+_NODE_KEYS = {"label", "edge", "morph", "features", "probability", "label_probability", "tokens", "spans", "parent"}
 _EDGE_KEYS = {"child", "parent", "label"}
 
 
@@ -45,7 +45,8 @@ def tree_to_json(tree: Tree) -> dict[str, Any]:
         {"child": name(e.child), "parent": name(e.parent), **({} if e.label is None else {"label": e.label})}
         for e in tree.secondary_edges
     ]
-    head = {"id": tree.id, "comments": tree.comments, "text": tree.text}
+    doubt = {"probability": tree.probability, "expected_f1": tree.expected_f1}
+    head = {"id": tree.id, "comments": tree.comments, "text": tree.text, **doubt}
     data: dict[str, Any] = {key: value for key, value in head.items() if value not in (None, [])}
     data |= {"tokens": tokens, "nodes": nodes}
     return data | {"secondary_edges": edges} if edges else data
@@ -56,8 +57,9 @@ def _present(item: Token | Node) -> dict[str, Any]:
     values |= {"morph": item.morph, "edge": item.edge, "features": item.features}
     if isinstance(item, Token):
         values["span"] = None if item.span is None else list(item.span)
-    else:
         values["probability"] = item.probability
+    else:
+        values |= {"probability": item.probability, "label_probability": item.label_probability}
     return {key: value for key, value in values.items() if value not in (None, {})}
 
 
@@ -76,6 +78,7 @@ def tree_from_json(data: object) -> tuple[Tree | None, Graph]:
         fields = _object(data, _TREE_KEYS, "a tree")
         comments = [_text(comment, "a comment") for comment in _list(fields, "comments")]
         name, text = _optional(fields, "id"), _optional(fields, "text")
+        doubt = _probability(fields, "probability"), _probability(fields, "expected_f1")
         for index, item in enumerate(_list(fields, "tokens")):
             token = _object(item, _TOKEN_KEYS, f"token {index}")
             graph.add_token(("token", index), _token(token))
@@ -83,7 +86,8 @@ def tree_from_json(data: object) -> tuple[Tree | None, Graph]:
         for index, item in enumerate(_list(fields, "nodes")):
             entry = _object(item, _NODE_KEYS, f"node {index}")
             node = Node(_text(entry.get("label"), "label"), [], None, _optional(entry, "morph"), _features(entry))
-            node.probability = _probability(entry.get("probability"))
+            node.probability = _probability(entry, "probability")
+            node.label_probability = _probability(entry, "label_probability")
             graph.add_node(("node", index), node, is_root=index == 0)
             if index:
                 graph.add_edge(("node", index), ("node", _index(entry.get("parent"))), _optional(entry, "edge"))
@@ -104,13 +108,15 @@ def tree_from_json(data: object) -> tuple[Tree | None, Graph]:
     tree = graph.tree(name, comments)
     if tree is not None:
         tree.text = text
+        tree.probability, tree.expected_f1 = doubt
     return tree, graph
 
 
 def _token(fields: dict[str, Any]) -> Token:
     word, tag = _text(fields.get("word"), "word"), _text(fields.get("tag"), "tag")
     lemma, morph = _optional(fields, "lemma"), _optional(fields, "morph")
-    return Token(word, tag, lemma, morph, None, _features(fields), _span(fields.get("span")))
+    place, probability = _span(fields.get("span")), _probability(fields, "probability")
+    return Token(word, tag, lemma, morph, None, _features(fields), place, probability)
 
 
 def _object(data: object, keys: set[str], what: str) -> dict[str, Any]:
@@ -162,10 +168,11 @@ def _span(value: object) -> Span | None:
     raise ValueError(f"a span is a list of two numbers, not {_shown(value)}")
 
 
-def _probability(value: object) -> float | None:
+def _probability(fields: dict[str, Any], key: str) -> float | None:
+    value = fields.get(key)
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1):
         return value
-    raise ValueError(f"a probability is a number from 0 to 1, not {_shown(value)}")
+    raise ValueError(f"{key} is a number from 0 to 1, not {_shown(value)}")
 
 
 def _end(value: object) -> tuple[str, int]:

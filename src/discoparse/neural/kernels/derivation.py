@@ -37,7 +37,7 @@ def _exponent(power):  # type: ignore[no-untyped-def]
     return exponent
 
 
-@triton.jit(do_not_specialize=["batch", "width", "words", "constituents"])
+@triton.jit(do_not_specialize=["batch", "width", "words", "constituents", "copies"])
 def _derive(  # type: ignore[no-untyped-def]
     table,  # [B N + 1, POSITIONS, 3H] every token at every position; the last row is nil
     items,  # [B, N, H] FF_s's first layer of the item in each slot, overwritten; at first the tokens' singletons
@@ -61,6 +61,7 @@ def _derive(  # type: ignore[no-untyped-def]
     width,
     words,
     constituents,
+    copies,  # rows of each sentence of the table, one after another
     hidden: tl.constexpr,
     oracle: tl.constexpr,
     complete: tl.constexpr,
@@ -154,11 +155,12 @@ def _derive(  # type: ignore[no-untyped-def]
                 legal = optimal
 
         # The policy: FF_s of all legal actions, _CHUNK at a time.
-        nil = batch * width
-        row_0 = b * width + left
-        row_1 = b * width + upcoming - 1
-        row_2 = tl.where(gap_first == width, nil, b * width + gap_first)
-        row_3 = tl.where(gap_last == width, nil, b * width + gap_last)
+        nil = batch // copies * width
+        origin = b // copies * width
+        row_0 = origin + left
+        row_1 = origin + upcoming - 1
+        row_2 = tl.where(gap_first == width, nil, origin + gap_first)
+        row_3 = tl.where(gap_last == width, nil, origin + gap_last)
         base_0 = table + (row_0 * positions + 0) * 3 * hidden
         base_1 = table + (row_1 * positions + 1) * 3 * hidden
         base_2 = table + (row_2 * positions + 2) * 3 * hidden
@@ -242,16 +244,24 @@ def derive(
     complete: bool = False,
     single: bool = True,
     stay: bool = False,
+    copies: int = 1,
+    temperature: float = 1.0,
+    generator: torch.Generator | None = None,
 ) -> tuple[Trace, Tensor]:
     """The derivations of a batch by the network: token vectors [B, N, D], lengths [B].
+
+    With `copies` there are that many rows of each sentence, one after another, so B times as many in the record; for
+    samples, at a temperature. A batch with `gold` has one row of each.
 
     With `gold` the record has the oracle's part, as of `lockstep.run_with_oracle`, which see for the options; without,
     that part is empty. Also returns the tokens' projections [B N + 1, 4, 3H], of use for the labels.
     """
-    batch, width, _ = tokens.shape
+    batch, width = copies * tokens.shape[0], tokens.shape[1]
     device, steps, hidden = tokens.device, 2 * width - 1, len(scorers.pair_hidden.bias)
+    lengths = lengths.repeat_interleave(copies)
     table = scorers.project(scorers.with_nil(tokens)).view(-1, POSITIONS, 3 * hidden)
     singletons = table[:-1, :2, :hidden].sum(1) + table[-1, 2:, :hidden].sum(0)
+    singletons = singletons.view(-1, width, hidden).repeat_interleave(copies, 0)  # [B, N, H] overwritten row by row
     nothing = torch.empty(0, dtype=torch.long, device=device)
     recorded = steps if gold is not None else 0
     trace = Trace(
@@ -264,7 +274,7 @@ def derive(
     )
     gold = gold or GoldBatch(nothing[:, None, None], nothing, nothing[:, None], nothing)
     words = gold.member.shape[-1]
-    seed = torch.randint(1 << 31, (1,), device=device) if sample else nothing
+    seed = torch.randint(1 << 31, (1,), device=device, generator=generator) if sample else nothing
     with torch.cuda.device_of(tokens):  # Triton launches on the current GPU
         _derive[(batch,)](
             table,
@@ -272,7 +282,7 @@ def derive(
             scorers.pair_input.bias,
             scorers.pair_hidden.weight.t().contiguous(),
             scorers.pair_hidden.bias,
-            scorers.pair_output.weight,
+            scorers.pair_output.weight / temperature,
             seed,
             lengths,
             *(tensor.contiguous() for tensor in gold.tensors()),
@@ -281,6 +291,7 @@ def derive(
             width,
             words,
             gold.packed.shape[-1],
+            copies,
             hidden=hidden,
             oracle=recorded > 0,
             complete=complete,
@@ -297,3 +308,14 @@ def derive(
             field=FIELD,
         )
     return trace, table
+
+
+def sample_actions(
+    scorers: Scorers, tokens: Tensor, lengths: Tensor, samples: int, temperature: float, generator: torch.Generator
+) -> Tensor:
+    """The structural actions of each sentence's greedy derivation and of its samples: [B x (samples + 1), T]."""
+    greedy, _ = derive(scorers, tokens, lengths)
+    options = {"copies": samples, "temperature": temperature, "generator": generator}
+    sampled, _ = derive(scorers, tokens, lengths, sample=True, **options)  # type: ignore[arg-type]
+    rows = sampled.action.view(len(lengths), samples, -1)
+    return torch.cat([greedy.action[:, None], rows], 1).flatten(0, 1)

@@ -1,0 +1,265 @@
+"""The figures about trust in docs/guides and research/trust.md: what constraints, probabilities and several trees give.
+
+python scripts/trust.py constraints nl TREEBANK      F1 on the rest when some gold constituents are given
+python scripts/trust.py calibration nl TREEBANK      fitted on one half of the sentences, measured on the other
+python scripts/trust.py sentences nl TREEBANK        F1 of the sentences with the lowest expected F1, and of the others
+python scripts/trust.py consensus nl TREEBANK        greedy trees against consensus trees
+python scripts/trust.py best nl TREEBANK             the best of K trees; a beam against samples
+python scripts/trust.py speed nl TREEBANK [--device cuda]
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable, Sequence
+
+import click
+import torch
+
+from discoparse import Tree, evaluate, load, read_trees
+from discoparse.evaluation.calibration import KINDS, calibrate, judge, reliability
+from discoparse.evaluation.counts import f1_score
+from discoparse.neural.beam import Derivations, _Ranking, search
+from discoparse.neural.lockstep import Lockstep
+from discoparse.neural.marginals import labeller_states
+from discoparse.neural.sampling import SharedScores, sample
+from discoparse.parser.calibrating import fit
+from discoparse.parser.parser import Parser
+from discoparse.system.constraints import Constraints
+
+
+def constraints(parser: Parser, gold: Sequence[Tree], samples: int) -> None:
+    """What an annotator gains: F1 over the constituents that were not given."""
+    words = [tree.words for tree in gold]
+    print("given     F1 of the rest   discontinuous   all")
+    for share in (0, 0.1, 0.25, 0.5):
+        rng = random.Random(1)
+        given = []
+        for tree in gold:
+            every = Constraints.from_tree(tree)
+            given.append(Constraints(tuple(one for one in every.constituents if rng.random() < share)))
+        trees = parser.parse_tokens(words, constraints=given)
+        result = evaluate(gold, trees)
+        known = evaluate(gold, [_only(tree, one) for tree, one in zip(gold, given, strict=True)]).all
+        scores = result.all
+        rest = [
+            f1_score(part.matched - less.matched, part.gold - less.matched, part.predicted - less.matched) or 0.0
+            for part, less in ((scores, known), (scores.disc, known.disc))
+        ]
+        print(f"{share:4.0%} {rest[0]:15.2f} {rest[1]:15.2f} {scores.f1:10.2f}")
+
+    print("corrected   wrong brackets   gone beside the corrected ones   F1")
+    free = evaluate(gold, parser.parse_tokens(words)).sentences
+    for most in (0, 1, 2, 3):
+        rng = random.Random(1)
+        given, missed = [], 0
+        for tree, scored in zip(gold, free, strict=True):
+            assert scored.predicted is not None
+            found = set(scored.predicted.constituents())
+            every = [one for one in Constraints.from_tree(tree).constituents if (one.label, one.tokens) not in found]
+            every = [one for one in every if one.label is not None and len(one.tokens) < len(tree)]
+            some = rng.sample(every, min(most, len(every)))
+            missed += len(some)
+            given.append(Constraints(tuple(some)))
+        result = evaluate(gold, parser.parse_tokens(words, constraints=given))
+        wrong = sum(sentence.wrong for sentence in result.sentences)
+        before = sum(sentence.wrong for sentence in free)
+        print(f"{most} a sentence {wrong:10} {before - wrong - missed:18} (of {missed} given) {result.all.f1:15.2f}")
+
+
+def _only(tree: Tree, given: Constraints) -> Tree:
+    """The tree with nothing but the constituents that were given."""
+    kept = [(label, one.tokens) for one in given.constituents for label in one.labels or (one.label or "",)]
+    return Tree.from_constituents(tree.tokens, kept)
+
+
+def calibration(parser: Parser, gold: Sequence[Tree], samples: int) -> None:
+    """Cross-fitted: every constituent has a probability that was fitted to the other half of the sentences."""
+    judged = {kind: [] for kind in KINDS}
+    for fitted, measured in ((gold[::2], gold[1::2]), (gold[1::2], gold[::2])):
+        parser.calibration = fit(parser, fitted)
+        print(parser.calibration)
+        trees = parser.parse_tokens([tree.words for tree in measured], probabilities=samples)
+        result = evaluate(measured, trees)
+        print(f"  half: ECE {reliability(judge(result)).error:.4f}; {calibrate(result).sentences}")
+        for kind in KINDS:
+            judged[kind] += judge(result, kind)
+    for kind, every in judged.items():
+        for name, some in (("all", every), ("discontinuous", [one for one in every if one.gaps])):
+            one = reliability(some)
+            print(f"{kind:18} {name:14} {one.count:6} mean {one.probability:.3f} right {one.right:.3f}", end=" ")
+            print(f"ECE {one.error:.4f} AUC {one.auc:.3f}")
+
+
+def sentences(parser: Parser, gold: Sequence[Tree], samples: int) -> None:
+    """With probabilities fitted to the other half of the sentences."""
+    pairs: list[tuple[float, Tree, Tree]] = []
+    for fitted, measured in ((gold[::2], gold[1::2]), (gold[1::2], gold[::2])):
+        parser.calibration = fit(parser, fitted)
+        trees = parser.parse_tokens([tree.words for tree in measured], probabilities=samples)
+        pairs += [(tree.expected_f1 or 0.0, right, tree) for tree, right in zip(trees, measured, strict=True)]
+    pairs.sort(key=lambda pair: pair[0])
+    for share in (0.05, 0.1, 0.2, 0.5):
+        cut = round(share * len(pairs))
+        parts = [evaluate([g for _, g, _ in part], [t for _, _, t in part]).all for part in (pairs[:cut], pairs[cut:])]
+        threshold = 100 * pairs[cut][0]
+        print(
+            f"lowest {share:4.0%}: expected F1 below {threshold:.1f}: "
+            f"F1 {parts[0].f1:.2f}, the others {parts[1].f1:.2f}"
+        )
+
+
+def consensus(parser: Parser, gold: Sequence[Tree], samples: int) -> None:
+    words = [tree.words for tree in gold]
+    trees = {"greedy": parser.parse_tokens(words)}
+    for share in (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
+        trees[f"> {share}"] = parser.parse_tokens(words, probabilities=samples, consensus=share)
+    print("           F1  precision  recall   disc. F1  disc. precision  exact")
+    for name, found in trees.items():
+        all_ = evaluate(gold, found).all
+        values = (all_.f1, all_.precision, all_.recall, all_.disc.f1, all_.disc.precision, all_.exact_match)
+        print(f"{name:8}" + " ".join(f"{value or 0:9.2f}" for value in values))
+
+
+def best(parser: Parser, gold: Sequence[Tree], samples: int) -> None:
+    words = [tree.words for tree in gold]
+    _row("greedy", gold, parser.parse_tokens(words))
+    lists = parser.parse_tokens(words, best=10)
+    scored = [evaluate(gold, [trees[min(k, len(trees) - 1)] for trees in lists]).sentences for k in range(10)]
+    for count in (1, 2, 5, 10):
+        chosen = []
+        for number, trees in enumerate(lists):
+            counts = [scored[k][number].counts for k in range(min(count, len(trees)))]
+            values = [f1_score(one.matched, one.gold, one.predicted) or 0.0 for one in counts]
+            chosen.append(trees[values.index(max(values))])
+        _row(f"best of {count}", gold, chosen)
+    print("probability mass of the 10 best trees that are found, and seconds:")
+    for name, derive in {
+        **{f"beam {width}": _beam(width) for width in (8, 16, 32)},
+        **{f"{count} samples": _samples(count) for count in (16, 32, 64, 128)},
+    }.items():
+        started = time.perf_counter()
+        mass = _mass(parser, words, derive)
+        print(f"{name:12} {mass:.4f} {time.perf_counter() - started:7.2f}")
+
+
+def _row(name: str, gold: Sequence[Tree], trees: Sequence[Tree]) -> None:
+    scores = evaluate(gold, trees).all
+    print(f"{name:12} F1 {scores.f1:.2f}  disc. F1 {scores.disc.f1:.2f}  exact {scores.exact_match:.2f}")
+
+
+Derive = Callable[[Parser, torch.Tensor, torch.Tensor], Derivations]
+
+
+def _beam(width: int) -> Derive:
+    return lambda parser, tokens, lengths: search(
+        parser.decoder.fast_scorers, tokens, lengths, width, parser.calibration.structure
+    )
+
+
+def _samples(count: int) -> Derive:
+    """Samples with the probabilities of their derivations, equal ones once."""
+
+    def derive(parser: Parser, tokens: torch.Tensor, lengths: torch.Tensor) -> Derivations:
+        temperature, folded = parser.calibration.structure, parser.decoder.fast_scorers
+        generator = torch.Generator().manual_seed(1)
+        found = sample(parser.network.scorers, folded, tokens, lengths, count, temperature, generator)
+        copies = count + 1
+        repeated = lengths.repeat_interleave(copies)
+        machine, shared = Lockstep(repeated, tokens.shape[1]), SharedScores(folded, tokens, lengths, copies)
+        total = torch.zeros(len(repeated))
+        for t, slot in enumerate(found.action[:, 1:].unbind(1)):
+            rows, slots, scores = shared(machine, machine.legal())
+            every = torch.full((len(repeated), tokens.shape[1]), -torch.inf)
+            every[rows, slots] = scores / temperature
+            step = every.log_softmax(1).gather(1, slot[:, None]).squeeze(1)
+            total = total + torch.where(machine.last > t, step, 0.0)
+            machine.advance(slot)
+        seen: set[tuple[int, ...]] = set()
+        for row, actions in enumerate(found.action.tolist()):
+            key = (row // copies, *actions)
+            if key in seen:
+                total[row] = -math.inf
+            seen.add(key)
+        return Derivations(found, total)
+
+    return derive
+
+
+@torch.inference_mode()
+def _mass(parser: Parser, sentences: Sequence[Sequence[str]], derive: Derive) -> float:
+    """The mean over sentences of the probability of the ten best trees that are found, as the network has it."""
+    decoder, total = parser.decoder, 0.0
+    for chosen in decoder.batches(sentences):
+        _, last, lengths = decoder.encode([sentences[k] for k in chosen])
+        for start, end in decoder.chunks(lengths.tolist(), 32):
+            some = lengths[start:end]
+            tokens = last[start:end, : int(some.max())]
+            found = derive(parser, tokens, some)
+            states = labeller_states(decoder.fast_scorers, tokens, some, found.found)
+            ranking = _Ranking(found, decoder.network.scorers, states, parser.calibration)
+            ranking.power = 1.0
+            width = len(found.log_probability) // len(some)
+            for b, n in enumerate(some.tolist()):
+                total += sum(one.probability for one in ranking.best(range(b * width, (b + 1) * width), n, 10))
+    return total / len(sentences)
+
+
+def speed(parser: Parser, gold: Sequence[Tree], samples: int) -> None:
+    """Times as multiples of greedy parsing, each the best of three in one run."""
+    words = [tree.words for tree in gold]
+    half = []
+    rng = random.Random(1)
+    for tree in gold:
+        every = Constraints.from_tree(tree).constituents
+        half.append(Constraints(tuple(one for one in every if rng.random() < 0.5)))
+    ways = {
+        "greedy": lambda: parser.parse_tokens(words),
+        "half of the constituents given": lambda: parser.parse_tokens(words, constraints=half),
+        **{
+            f"{count} samples": (lambda count=count: parser.parse_tokens(words, probabilities=count))
+            for count in sorted({16, samples})
+        },
+        "5 best": lambda: parser.parse_tokens(words, best=5),
+    }
+    seconds: dict[str, float] = {}
+    for name, way in ways.items():
+        way()
+        runs = []
+        for _ in range(3):
+            started = time.perf_counter()
+            way()
+            runs.append(time.perf_counter() - started)
+        seconds[name] = min(runs)
+        print(f"{name:32} {seconds[name]:8.2f} s {seconds[name] / seconds['greedy']:6.2f} x")
+
+
+MEASUREMENTS = {
+    "constraints": constraints,
+    "calibration": calibration,
+    "sentences": sentences,
+    "consensus": consensus,
+    "best": best,
+    "speed": speed,
+}
+
+
+@click.command()
+@click.argument("what", type=click.Choice(list(MEASUREMENTS)))
+@click.argument("model")
+@click.argument("treebank")
+@click.option("--sentences", "limit", default=10**9, help="Every n-th sentence, so that there are about so many.")
+@click.option("--samples", default=64)
+@click.option("--device", default="cpu")
+def main(what: str, model: str, treebank: str, limit: int, samples: int, device: str) -> None:
+    gold = list(read_trees(treebank))
+    gold = gold[:: -(-len(gold) // limit)]
+    parser = load(model, device, threads=1)
+    parser.parse_tokens([tree.words for tree in gold[:100]])
+    MEASUREMENTS[what](parser, gold, samples)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,234 @@
+"""Parsing within constraints: derivations that build every required constituent, labels and tags that are fixed.
+
+A derivation meets the constraints iff each of its structural actions is in the complete oracle's set for the required
+constituents as gold (docs/reference/oracle.md proves it), so the policy chooses among these instead of all legal
+actions. Labels are decided once the structure is there: a required focus gets a label, a forbidden one does not.
+
+Shapes as in `lockstep`: B sentences, N tokens, T structural steps; Q required constituents of a sentence, L labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from discoparse.errors import did_you_mean
+from discoparse.neural.chains import ChainScores
+from discoparse.neural.codes import longest_chain
+from discoparse.neural.labelling import label_codes
+from discoparse.neural.lockstep import GoldBatch, Lockstep, LockstepOracle, Policy, gold_tensors
+from discoparse.neural.network import Scorers
+from discoparse.neural.scoring import FoldedScorers, ScoringPolicy
+from discoparse.neural.structure import kernel_for, label_inputs
+from discoparse.neural.vocabulary import Vocabulary
+from discoparse.system.constraints import ConstraintError, Constraints, Required
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The constraints on one sentence in the ids of a model. Required constituent k is `required[k]`, a bit mask; the
+    whole sentence is always among them."""
+
+    length: int
+    required: list[int]
+    codes: list[int]  # of each, the code of its whole chain if that is fixed, else 0
+    wanted: list[list[int]]  # of each, label ids of which its chain must have one; empty if any will do
+    forbidden: list[int]  # bit masks
+    tags: dict[int, int]
+
+
+def free(length: int) -> Limits:
+    """No constraints."""
+    return Limits(length, [(1 << length) - 1], [0], [[]], [], {})
+
+
+def limits_for(constraints: Constraints, words: Sequence[str], vocabulary: Vocabulary, spells: bool) -> Limits:
+    """The constraints on a sentence, checked; `ConstraintError` where they clash or the model does not know a name.
+
+    `spells` tells whether the labeller spells chains node by node.
+    """
+    constraints.check(words)
+    limits = free(len(words))
+    for tokens, entry in constraints.by_tokens().items():
+        mask = _mask(tokens)
+        if mask != limits.required[0]:
+            limits.required.append(mask)
+            limits.codes.append(0)
+            limits.wanted.append([])
+        k = 0 if mask == limits.required[0] else -1
+        if entry.labels is not None:
+            limits.codes[k] = _chain_code(entry.labels, vocabulary, spells)
+        elif entry.label is not None:
+            limits.wanted[k] = _ids_with(entry, vocabulary)
+    limits.forbidden.extend(map(_mask, constraints.forbidden))
+    for token, tag in constraints.tags.items():
+        if tag not in vocabulary.tags:
+            raise ConstraintError(
+                f"the model has no tag {tag!r} (of token {token}).{did_you_mean(tag, vocabulary.tags)}"
+            )
+        limits.tags[token] = vocabulary.tags.index(tag)
+    return limits
+
+
+def _mask(tokens: frozenset[int]) -> int:
+    return sum(1 << token for token in tokens)
+
+
+def _ids_with(entry: Required, vocabulary: Vocabulary) -> list[int]:
+    """The labels of the labeller that have a label, maybe among others."""
+    found = [k for k, chain in enumerate(vocabulary.labels, 1) if entry.label in chain]
+    if not found and entry.label is not None:
+        raise ConstraintError(_unknown_label(entry.label, vocabulary))
+    return found
+
+
+def _chain_code(labels: tuple[str, ...], vocabulary: Vocabulary, spells: bool) -> int:
+    """The code of a whole chain, see `labelling.spell_code`."""
+    ids = {chain: k for k, chain in enumerate(vocabulary.labels, 1)}
+    parts = [(label,) for label in labels] if spells else [labels]
+    for part in parts:
+        if part not in ids:
+            raise ConstraintError(_unknown_label("+".join(part), vocabulary))
+    count = len(vocabulary.labels) + 1
+    if len(parts) > longest_chain(count):
+        raise ConstraintError(
+            f"the chain {'+'.join(labels)} has {len(parts)} nodes; the parser stacks at most {longest_chain(count)}"
+        )
+    return sum(ids[part] * count**level for level, part in enumerate(reversed(parts)))
+
+
+def _unknown_label(label: str, vocabulary: Vocabulary) -> str:
+    known = ["+".join(chain) for chain in vocabulary.labels]
+    return f"the model has no label {label!r}.{did_you_mean(label, known)}"
+
+
+@dataclass(frozen=True)
+class LimitBatch:
+    """The constraints on B sentences as tensors."""
+
+    gold: GoldBatch  # the required constituents, with k + 1 as the label of number k
+    codes: Tensor  # [B, Q + 1] by number + 1
+    wanted: Tensor  # [B, Q + 1, L]
+    forbidden: Tensor | None  # [B, forbidden sets, N] their tokens; None if there is none
+    tags: list[tuple[int, int, int]]  # sentence, token, tag
+
+    @classmethod
+    def of(cls, limits: Sequence[Limits], labels: int, device: torch.device) -> LimitBatch:
+        """Of a batch, for a network of so many `labels`, NO-LABEL among them."""
+        batch, most = len(limits), max(len(one.required) for one in limits)
+        width = max(one.length for one in limits)
+        rows = [[(k, mask) for k, mask in enumerate(one.required, 1)] for one in limits]
+        gold = gold_tensors(rows, [one.length for one in limits])
+        codes = torch.zeros(batch, most + 1, dtype=torch.long)
+        wanted = torch.zeros(batch, most + 1, labels, dtype=torch.bool)
+        for b, one in enumerate(limits):
+            codes[b, 1 : len(one.codes) + 1] = torch.tensor(one.codes)
+            for k, ids in enumerate(one.wanted, 1):
+                wanted[b, k, ids] = True
+        return cls(
+            GoldBatch(*(tensor.to(device) for tensor in gold.tensors())),
+            codes.to(device),
+            wanted.to(device),
+            _token_sets([one.forbidden for one in limits], width, device),
+            [(b, token, tag) for b, one in enumerate(limits) for token, tag in one.tags.items()],
+        )
+
+
+def _token_sets(masks: Sequence[Sequence[int]], width: int, device: torch.device) -> Tensor | None:
+    """Sets of tokens, as bit masks, as rows of a tensor [B, sets, N]; rows that are not used are empty sets."""
+    most = max(map(len, masks))
+    if not most:
+        return None
+    sets = torch.zeros(len(masks), most, width, dtype=torch.bool)
+    for b, sentence in enumerate(masks):
+        for k, mask in enumerate(sentence):
+            sets[b, k] = torch.tensor([bool(mask >> token & 1) for token in range(width)])
+    return sets.to(device)
+
+
+@dataclass(frozen=True)
+class Within:
+    """Derivations that keep within constraints."""
+
+    action: Tensor  # [B, T] slots, see `lockstep`
+    number: Tensor  # [B, T] k + 1 where required constituent k is the focus, else 0
+
+
+def run_within(machine: Lockstep, gold: GoldBatch, policy: Policy) -> Within:
+    """`lockstep.run`, with a policy that chooses among the actions after which all of `gold` can still be built."""
+    oracle = LockstepOracle(gold, machine)
+    action, number = [torch.zeros_like(machine.left)], [oracle.gold_label()]
+    for t in range(2 * machine.width - 2):
+        slot = policy(machine, oracle.optimal(complete=True))
+        action.append(torch.where(machine.last > t, slot, machine.left))
+        oracle.advance(action[-1])
+        machine.advance(action[-1])
+        number.append(oracle.gold_label())
+    return Within(torch.stack(action, 1), torch.stack(number, 1))
+
+
+def constrained_pass(
+    scorers: Scorers, tokens: Tensor, lengths: Tensor, gold: GoldBatch, folded: FoldedScorers | None
+) -> tuple[Within, Tensor]:
+    """`structure.structural_pass` within constraints: the derivations and the labeller's states [B, T, H]."""
+    kernel = kernel_for(scorers, tokens)
+    if kernel is not None:
+        trace, table = kernel.derive(scorers, tokens, lengths, gold, complete=True, single=False, stay=True)
+        states = scorers.label_hidden_states(label_inputs(scorers, table, trace.focus))
+        return Within(trace.action, trace.label), states
+    machine = Lockstep(lengths, tokens.shape[1])
+    policy = ScoringPolicy(folded or FoldedScorers.of(scorers), tokens, lengths)
+    return run_within(machine, gold, policy), policy.finish(machine)
+
+
+def forbidden_foci(within: Within, lengths: Tensor, sets: Tensor) -> Tensor:
+    """Which foci are forbidden sets [B, F, N]: [B, T]."""
+    machine = Lockstep(lengths, sets.shape[2])
+    foci = [machine.inside]
+    for slot in within.action[:, 1:].unbind(1):
+        machine.advance(slot)
+        foci.append(machine.inside)
+    inside = torch.stack(foci, 1)  # [B, T, N]
+    found = torch.zeros(inside.shape[:2], dtype=torch.bool, device=inside.device)
+    for k in range(sets.shape[1]):
+        found |= (inside == sets[:, k, None]).all(2)
+    return found
+
+
+def constrained_codes(
+    scorers: Scorers, states: Tensor, final: Tensor, within: Within, limits: LimitBatch, lengths: Tensor
+) -> tuple[Tensor, Tensor]:
+    """`labelling.label_codes` within constraints: codes and their probabilities, [B, T] each.
+
+    Where the best chain meets the constraint it stays; where not, the most probable chain that does takes its place.
+    """
+    must = final | (within.number > 0)
+    code, probability = label_codes(scorers, states, must)
+    if limits.forbidden is not None:
+        code = code.masked_fill(forbidden_foci(within, lengths, limits.forbidden), 0)
+    fixed = limits.codes.gather(1, within.number)
+    wanted = limits.wanted[torch.arange(len(code), device=code.device)[:, None], within.number]  # [B, T, L]
+    missing = wanted.any(2) & ~_has_one(code, wanted)
+    rows, steps = torch.nonzero(((fixed > 0) & (fixed != code)) | missing, as_tuple=True)
+    if len(rows):
+        chains = ChainScores(scorers, states[rows, steps], must[rows, steps])
+        every = torch.arange(len(rows), device=code.device)
+        chosen = fixed[rows, steps]
+        (open_,) = torch.nonzero(chosen == 0, as_tuple=True)
+        chosen[open_] = chains.best_with(open_, wanted[rows, steps][open_])
+        code[rows, steps] = chosen
+        probability[rows, steps] = chains.of_codes(every, chosen).exp()
+    return code, probability
+
+
+def _has_one(code: Tensor, wanted: Tensor) -> Tensor:
+    """Whether chains, by their codes [B, T], have one of the labels that are wanted [B, T, L]."""
+    count = wanted.shape[2]
+    found = torch.zeros_like(code, dtype=torch.bool)
+    for _ in range(longest_chain(count)):
+        found |= wanted.gather(2, (code % count)[:, :, None]).squeeze(2)
+        code = code // count
+    return found

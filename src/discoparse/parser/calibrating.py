@@ -1,0 +1,90 @@
+"""Fit the probabilities of a parser to a development set: temperatures by trying some, the rest by logistic regression.
+
+What is fitted, and why that is enough, is in docs/guides/probabilities.md.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discoparse.errors import DiscoparseError
+from discoparse.evaluation import evaluate
+from discoparse.evaluation.calibration import Judged, judge
+from discoparse.neural.calibration import RAW, Calibration, logit
+from discoparse.tree import Tree
+
+if TYPE_CHECKING:
+    from discoparse.parser.parser import Parser
+
+STRUCTURE, LABELS = (0.6, 0.8, 1.0, 1.2), (1.0, 1.25, 1.5)  # temperatures that are tried
+TAGS = tuple(0.5 * 1.1**k for k in range(25))
+SAMPLES = 32
+FEWEST = 20  # sentences
+_CAUTION = 1.0  # of the regression: how strongly it keeps to the defaults where there is little data
+
+
+def fit(parser: Parser, gold: Sequence[Tree], notice: Callable[[str], None] = lambda message: None) -> Calibration:
+    """The calibration under which the parser's trees for these sentences have the highest likelihood of being as right
+    as they are. `notice` is told of each step."""
+    if len(gold) < FEWEST:
+        raise DiscoparseError(f"{len(gold)} trees are too few to fit probabilities to: give at least {FEWEST}")
+    before = parser.calibration
+    best: tuple[float, Calibration] | None = None
+    try:
+        for structure, labels in product(STRUCTURE, LABELS):
+            raw = dataclasses.replace(RAW, structure=structure, labels=labels)
+            parser.calibration = raw
+            trees = parser.parse_tokens([tree.words for tree in gold], probabilities=SAMPLES)
+            result = evaluate(gold, trees)
+            loss, mapped = fit_map(judge(result))
+            notice(f"temperatures {structure:g} (structure) and {labels:g} (labels): loss {loss:.4f}")
+            if best is None or loss < best[0]:
+                exact = [bool(sentence.counts.exact) for sentence in result.sentences]
+                power = fit_power([tree.probability or 0.0 for tree in trees], exact)
+                best = loss, dataclasses.replace(raw, **mapped, tree_power=power)
+    finally:
+        parser.calibration = before
+    assert best is not None
+    return dataclasses.replace(best[1], tags=fit_tags(parser, gold))
+
+
+def fit_map(judged: Sequence[Judged]) -> tuple[float, dict[str, float]]:
+    """Logistic regression of what is right on the raw shares: the mean loss, and the parameters of the map by name."""
+    names = ("curve", "slope", "offset", "gap_slope", "gap_offset")
+    centre = np.array([getattr(Calibration(), name) for name in names])
+    z = logit(np.array([one.probability for one in judged]))
+    gapped = np.array([one.gaps > 0 for one in judged], dtype=float)
+    inputs = np.stack([z * z, z, np.ones_like(z), gapped * z, gapped], 1)  # [constituents, 5]
+    right = np.array([one.right for one in judged], dtype=float)
+    weights = centre.copy()
+    for _ in range(30):  # Newton's method
+        expected = 1 / (1 + np.exp(-inputs @ weights))
+        gradient = inputs.T @ (expected - right) + _CAUTION * (weights - centre)
+        curvature = (inputs * (expected * (1 - expected))[:, None]).T @ inputs + _CAUTION * np.eye(len(names))
+        weights -= np.linalg.solve(curvature, gradient)
+    expected = np.clip(1 / (1 + np.exp(-inputs @ weights)), 1e-6, 1 - 1e-6)
+    loss = -np.mean(right * np.log(expected) + (1 - right) * np.log(1 - expected))
+    return float(loss), {name: round(float(weight), 4) for name, weight in zip(names, weights, strict=True)}
+
+
+def fit_power(probabilities: Sequence[float], exact: Sequence[bool]) -> float:
+    """The power to which raw probabilities of whole trees must be raised to be as likely as trees are right."""
+    raw, right = np.clip(probabilities, 1e-4, 1 - 1e-4), np.array(exact)
+
+    def loss(power: float) -> float:
+        value = np.clip(raw**power, 1e-9, 1 - 1e-9)
+        return float(-np.where(right, np.log(value), np.log(1 - value)).sum())
+
+    powers = 1.05 ** np.arange(-30, 60)
+    return round(float(powers[np.argmin([loss(power) for power in powers])]), 4)
+
+
+def fit_tags(parser: Parser, gold: Sequence[Tree]) -> float:
+    """The temperature under which the gold tags are most likely."""
+    losses = parser.decoder.tag_losses([tree.words for tree in gold], [tree.tags for tree in gold], TAGS)
+    return round(TAGS[int(np.argmin(losses))], 4)

@@ -1,0 +1,69 @@
+"""Constraints on the sentences of a stream, from a file of JSON lines: line n is about sentence n."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from discoparse.files.streams import decoded, open_bytes
+from discoparse.parser.passages import Notice, Passage
+from discoparse.system.constraints import ConstraintError
+
+if TYPE_CHECKING:
+    from discoparse.parser.parser import Parser
+
+
+class ConstraintLines:
+    """The constraints in a file. A line is `null`, blank, or an object as docs/guides/constraints.md describes it.
+
+    `refuse` is told of lines that cannot be used; their sentences get no tree.
+    """
+
+    def __init__(self, path: str, refuse: Notice) -> None:
+        self.path = path
+        self.refuse = refuse
+        self._number = 0
+        self._lines = self._read()
+
+    def _read(self) -> Iterator[str]:
+        with open_bytes(self.path) as raw, decoded(raw, None, xml=False) as stream:
+            for line in stream:
+                self._number += 1
+                yield line
+
+    def limit(self, passages: Iterable[Passage | None], parser: Parser) -> Iterator[Passage | None]:
+        """The passages with their limits; None where the line of a passage cannot be used, and for None."""
+        passages = iter(passages)
+        for passage in passages:
+            line = next(self._lines, None)
+            if line is None:
+                self.refuse(
+                    f"{self.path} has {self._number} lines, and there are more sentences: they have no constraints"
+                )
+                yield passage
+                break
+            try:
+                limited = self._limited(passage, line, parser)
+            except ConstraintError as error:
+                self.refuse(f"{self.path}:{self._number}: {error}; the sentence is left out")
+                limited = None
+            yield limited
+        yield from passages
+
+    def _limited(self, passage: Passage | None, line: str, parser: Parser) -> Passage | None:
+        if passage is None or not line.strip():
+            return passage
+        try:
+            data = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ConstraintError(f"not JSON ({error})") from None
+        return dataclasses.replace(passage, limits=parser.limits(passage.words, data))
+
+    def finish(self) -> None:
+        """Complain of lines that no sentence was left for."""
+        read = self._number
+        left = sum(1 for line in self._lines if line.strip())
+        if left:
+            self.refuse(f"{self.path} has {left} more lines than there are sentences ({read})")

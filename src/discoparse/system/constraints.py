@@ -1,0 +1,257 @@
+"""What a user knows about a tree before it is parsed: constituents, sets that are not one, labels and tags.
+
+    {"constituents": [{"tokens": [0, 3], "label": "VP"}, {"tokens": [1, 2]}],
+     "forbidden": [[2, 3]], "tags": {"0": "WP"}}
+
+docs/guides/constraints.md describes the format; `Constraints.check` refuses what no tree can meet, with the pair that
+clashes. How a parser keeps within constraints is in docs/reference/oracle.md and `discoparse.neural.constraints`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from discoparse.errors import DiscoparseError
+from discoparse.transform.unary import chains_of
+from discoparse.tree import ROOT, Tree, indexes
+
+UNSPECIFIED = "_"  # as a label or tag of a partial tree: not known
+
+
+class ConstraintError(DiscoparseError, ValueError):
+    """Constraints that no tree can meet; `pair` has the two that clash, as JSON, where two do."""
+
+    def __init__(self, message: str, pair: tuple[Any, Any] | None = None) -> None:
+        super().__init__(message)
+        self.pair = pair
+
+
+@dataclass(frozen=True)
+class Required:
+    """Tokens that must be a constituent. With `label`, one of the nodes over them has it; with `labels`, the nodes over
+    them are exactly these, from the top down."""
+
+    tokens: frozenset[int]
+    label: str | None = None
+    labels: tuple[str, ...] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The inverse of what `Constraints.from_json` reads."""
+        data: dict[str, Any] = {"tokens": sorted(self.tokens)}
+        if self.label is not None:
+            data["label"] = self.label
+        if self.labels is not None:
+            data["labels"] = list(self.labels)
+        return data
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What the tree of one sentence must be like."""
+
+    constituents: tuple[Required, ...] = ()
+    forbidden: tuple[frozenset[int], ...] = ()  # sets of tokens that must not be a constituent
+    tags: Mapping[int, str] = field(default_factory=dict)  # by token
+    words: tuple[str, ...] | None = None  # of the sentence that is meant; compared with the sentence if given
+
+    @classmethod
+    def from_json(cls, data: object) -> Constraints:
+        """Constraints from JSON, or from Python data of the same form; `ConstraintError` says what is wrong with it.
+
+        >>> Constraints.from_json({"constituents": [[1, 2]], "tags": {"0": "WP"}}).constituents
+        (Required(tokens=frozenset({1, 2}), label=None, labels=None),)
+        """
+        fields = _fields(data, ("constituents", "forbidden", "tags", "words"), "constraints")
+        words = fields.get("words")
+        return cls(
+            tuple(_required(entry) for entry in _list(fields.get("constituents", ()), "constituents")),
+            tuple(_forbidden(entry) for entry in _list(fields.get("forbidden", ()), "forbidden")),
+            _tags(fields.get("tags", {})),
+            None if words is None else tuple(_name(word, "words") for word in _list(words, "words")),
+        )
+
+    @classmethod
+    def from_tree(cls, tree: Tree, *, tags: bool = False) -> Constraints:
+        """All constituents of a tree that may be partial, with their labels, and with `tags` its tags.
+
+        A label or tag `_` is not known. Of nodes over the whole sentence only the lowest label counts, and `ROOT` does
+        not: formats that need a root add it.
+
+        >>> from discoparse.treebank.discbracket import parse_tree
+        >>> Constraints.from_tree(parse_tree("(ROOT (_ (_ 0=what) (VB 2=do)) (TO 1=to))"), tags=True).to_json()
+        {'constituents': [{'tokens': [0, 2]}], 'tags': {'1': 'TO', '2': 'VB'}}
+        """
+        required: list[Required] = []
+        for labels, mask in chains_of(tree):
+            tokens = frozenset(indexes(mask))
+            known = tuple(label for label in labels if label != UNSPECIFIED)
+            if len(tokens) == len(tree):
+                lowest = [label for label in known if label != ROOT][-1:]
+                required.extend(Required(tokens, label) for label in lowest)
+            elif len(known) == len(labels) > 1:
+                required.append(Required(tokens, labels=known))
+            else:
+                required.append(Required(tokens, known[0] if known else None))
+        given = {k: token.tag for k, token in enumerate(tree.tokens) if tags and token.tag != UNSPECIFIED}
+        return cls(tuple(required), tags=given)
+
+    def to_json(self) -> dict[str, Any]:
+        """The constraints as data that `from_json` reads; what is absent is left out."""
+        data: dict[str, Any] = {
+            "constituents": [entry.to_json() for entry in self.constituents],
+            "forbidden": [sorted(tokens) for tokens in self.forbidden],
+            "tags": {str(token): tag for token, tag in self.tags.items()},
+            "words": None if self.words is None else list(self.words),
+        }
+        return {key: value for key, value in data.items() if value}
+
+    def __bool__(self) -> bool:
+        """Whether anything is constrained."""
+        return bool(self.constituents or self.forbidden or self.tags)
+
+    def check(self, words: Sequence[str]) -> None:
+        """Refuse constraints that no tree over these words can meet, or that are about other words."""
+        if self.words is not None and list(self.words) != list(words):
+            raise ConstraintError(f"the constraints are for the sentence {_quoted(self.words)}, not {_quoted(words)}")
+        for tokens in (*(entry.tokens for entry in self.constituents), *self.forbidden, self.tags):
+            for token in tokens:
+                if not 0 <= token < len(words):
+                    raise ConstraintError(f"there is no token {token}: the sentence has tokens 0 to {len(words) - 1}")
+        self._check_labels(words)
+        self._check_forbidden(words)
+        self._check_nesting(words)
+
+    def by_tokens(self) -> dict[frozenset[int], Required]:
+        """One requirement for each set of tokens: the most specific one, as `check` lets only one have labels."""
+        found: dict[frozenset[int], Required] = {}
+        for entry in self.constituents:
+            before = found.get(entry.tokens)
+            if before is None or entry.labels is not None or (entry.label is not None and before.labels is None):
+                found[entry.tokens] = entry
+        return found
+
+    def _check_labels(self, words: Sequence[str]) -> None:
+        labelled: dict[frozenset[int], Required] = {}
+        for entry in self.constituents:
+            if entry.label is None and entry.labels is None:
+                continue
+            other = labelled.setdefault(entry.tokens, entry)
+            ours, theirs = _spelled(entry), _spelled(other)
+            if ours != theirs:
+                raise ConstraintError(
+                    f"{_shown(entry, words)} and {_shown(other, words)} have the same tokens but different labels; for "
+                    'nodes above each other, give all of them as "labels", from the top down',
+                    (entry.to_json(), other.to_json()),
+                )
+
+    def _check_forbidden(self, words: Sequence[str]) -> None:
+        required = self.by_tokens()
+        for tokens in self.forbidden:
+            if len(tokens) == len(words):
+                raise ConstraintError("the whole sentence is forbidden, but it is always a constituent")
+            if tokens in required:
+                raise ConstraintError(
+                    f"{_shown(required[tokens], words)} is both required and forbidden",
+                    (required[tokens].to_json(), {"forbidden": sorted(tokens)}),
+                )
+
+    def _check_nesting(self, words: Sequence[str]) -> None:
+        """Two constituents of a tree are disjoint, or one contains the other."""
+        largest_first = sorted(self.constituents, key=lambda entry: -len(entry.tokens))
+        lowest: dict[int, Required] = {}  # the smallest requirement so far around each token
+        for entry in largest_first:
+            around = [lowest[token] for token in entry.tokens if token in lowest]
+            other = min(around, key=lambda one: len(one.tokens), default=None)
+            if other is not None and not entry.tokens <= other.tokens:
+                raise ConstraintError(
+                    f"{_shown(entry, words)} and {_shown(other, words)} overlap, and neither contains the other",
+                    (entry.to_json(), other.to_json()),
+                )
+            lowest.update(dict.fromkeys(entry.tokens, entry))
+
+
+def _spelled(entry: Required) -> tuple[str, ...]:
+    return entry.labels if entry.labels is not None else (entry.label or "",)
+
+
+def _shown(entry: Required, words: Sequence[str]) -> str:
+    """A requirement for a message: its label, its tokens, and its words."""
+    label = "+".join(_spelled(entry)) or "a constituent"
+    tokens = sorted(entry.tokens)
+    return f"{label} over the tokens {', '.join(map(str, tokens))} {_quoted([words[k] for k in tokens])}"
+
+
+def _quoted(words: Sequence[str]) -> str:
+    text = " ".join(words)
+    return repr(text if len(text) <= 50 else text[:49].rstrip() + "…")
+
+
+def _fields(data: object, known: Sequence[str], what: str) -> Mapping[str, Any]:
+    if not isinstance(data, Mapping):
+        raise ConstraintError(f"{what} must be an object with {', '.join(known)}, not {_kind(data)}")
+    for key in data:
+        if key not in known:
+            raise ConstraintError(f"{what} have no {key!r}: they have {', '.join(known)}")
+    return data
+
+
+def _required(entry: object) -> Required:
+    if not isinstance(entry, Mapping):
+        return Required(_tokens(entry, "a constituent"))
+    fields = _fields(entry, ("tokens", "label", "labels"), "constituents")
+    label, labels = fields.get("label"), fields.get("labels")
+    if label is not None and labels is not None:
+        raise ConstraintError('a constituent has either "label" (one of its nodes) or "labels" (all of them), not both')
+    if labels is not None and not _list(labels, "labels"):
+        raise ConstraintError('"labels" is empty: to say that tokens are not a constituent, put them under "forbidden"')
+    return Required(
+        _tokens(fields.get("tokens"), "a constituent"),
+        None if label is None else _name(label, "label"),
+        None if labels is None else tuple(_name(part, "labels") for part in labels),
+    )
+
+
+def _forbidden(entry: object) -> frozenset[int]:
+    if isinstance(entry, Mapping):
+        entry = _fields(entry, ("tokens",), "forbidden sets").get("tokens")
+    return _tokens(entry, "a forbidden set")
+
+
+def _tokens(value: object, what: str) -> frozenset[int]:
+    tokens = list(value) if isinstance(value, list | tuple | set | frozenset | range) else []
+    if not tokens or any(type(token) is not int for token in tokens):
+        raise ConstraintError(f"the tokens of {what} must be a list of numbers, counted from 0, not {_kind(value)}")
+    return frozenset(tokens)
+
+
+def _tags(value: object) -> dict[int, str]:
+    if not isinstance(value, Mapping):
+        raise ConstraintError(f'tags must be an object such as {{"0": "WP"}}, not {_kind(value)}')
+    found: dict[int, str] = {}
+    for token, tag in value.items():
+        number = token if type(token) is int else int(token) if isinstance(token, str) and token.isdecimal() else None
+        if number is None:
+            raise ConstraintError(f"tags are given by the numbers of tokens, and {token!r} is not a number")
+        if found.setdefault(number, tag) != tag:
+            raise ConstraintError(f"token {number} has two tags, {found[number]} and {tag}")
+        _name(tag, "tags")
+    return found
+
+
+def _list(value: object, what: str) -> Sequence[Any]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ConstraintError(f"{what} must be a list, not {_kind(value)}")
+    return value
+
+
+def _name(value: object, what: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise ConstraintError(f"{what} must be text, not {_kind(value)}")
+    return value
+
+
+def _kind(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 40 else shown[:39] + "…"

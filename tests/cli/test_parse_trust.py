@@ -1,0 +1,195 @@
+"""`discoparse parse` within constraints, with probabilities and with several trees for a sentence."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner, Result
+from random_model import save_random_model
+
+from discoparse.cli import cli
+from discoparse.errors import DiscoparseError, UsageError
+from discoparse.parser.finding import installed_models
+from discoparse.treebank.discbracket import parse_tree
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory) -> str:
+    folder = tmp_path_factory.mktemp("models") / "random"
+    save_random_model(folder)
+    return str(folder)
+
+
+@pytest.fixture
+def parse(model):
+    def run(*arguments: str, input: str | bytes | None = None) -> Result:
+        result = CliRunner().invoke(cli, ["parse", "--model", model, *arguments], input=input)
+        assert result.exception is None or isinstance(result.exception, SystemExit | DiscoparseError), result.exc_info
+        return result
+
+    return run
+
+
+def constraint_file(tmp_path, *lines: object) -> str:
+    path = tmp_path / "constraints.jsonl"
+    path.write_text("".join(line if isinstance(line, str) else json.dumps(line) + "\n" for line in lines))
+    return str(path)
+
+
+def yields_of(line: str) -> list[set[int]]:
+    return [set(tokens) for _, tokens in parse_tree(line).constituents()]
+
+
+def test_constraints_line_by_line(parse, tmp_path):
+    """A line of constraints for each line of text, blank and refused ones included; what clashes is named."""
+    file = constraint_file(
+        tmp_path,
+        {"constituents": [{"tokens": [0, 3], "label": "NP"}]},
+        "null\n",
+        {"constituents": [[0, 1], [1, 2]]},
+        "{\n",
+        "\n",
+        {"words": ["The", "cat"], "constituents": [[0]]},
+    )
+    text = "What did you see ?\n\nThe dog barks\nThe dog\nThe dog\nThe dog\n"
+    result = parse("--pretokenized", "--constraints", file, input=text)
+    lines = result.stdout.splitlines()
+    assert {0, 3} in yields_of(lines[0])
+    assert lines[1] == lines[2] == lines[3] == lines[5] == ""
+    assert len(lines) == 6
+    assert lines[4]
+    assert f"{file}:3: a constituent over the tokens 1, 2 'dog barks' and" in result.stderr
+    assert f"{file}:4: not JSON" in result.stderr
+    assert f"{file}:6: the constraints are for the sentence 'The cat', not 'The dog'" in result.stderr
+    assert result.exit_code == 1
+
+
+@pytest.mark.parametrize(("lines", "message"), [(1, "has 1 lines, and there are more"), (4, "has 2 more lines than")])
+def test_as_many_constraints_as_sentences(parse, tmp_path, lines, message):
+    file = constraint_file(tmp_path, *["{}\n"] * lines)
+    result = parse("--constraints", file, "What did you see? The dog barks.")
+    assert len(result.stdout.splitlines()) == 2
+    assert message in result.stderr
+    assert result.exit_code == 1
+    assert parse("--constraints", constraint_file(tmp_path, "{}\n{}\n"), "What did you see? No.").exit_code == 0
+
+
+def test_a_partial_treebank_is_completed(parse, tmp_path):
+    file = tmp_path / "partial.discbracket"
+    file.write_text(
+        "(ROOT (NP (_ 0=What) (VB 3=see)) (_ 1=did) (_ 2=you) (. 4=?))\n(ROOT (XX (_ 0=a) (_ 1=b)) (_ 2=c))\n"
+    )
+    arguments = ("--from", "discbracket", "--input", str(file), "--to", "discbracket")
+    result = parse(*arguments, "--keep", "brackets,tags")
+    first, second = result.stdout.splitlines()
+    assert "(VB 3=see)" in first
+    assert {0, 3} in yields_of(first)
+    assert second == ""
+    assert "sentence 2 is refused: the model has no label 'XX'" in result.stderr
+    assert parse(*arguments, "--keep", "tags").stdout.count("(VB 3=see)") == 1
+    free = parse(*arguments)
+    assert free.exit_code == 0
+    assert len(free.stdout.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--keep", "tags", "Go!"], "--keep is for a treebank"),
+        (["--keep", "tags", "--constraints", "x", "--from", "export"], "not both"),
+        (["--constraints", "-"], "standard input cannot be both"),
+    ],
+)
+def test_wrong_uses_of_constraints(parse, arguments, message):
+    result = parse(*arguments)
+    assert isinstance(result.exception, UsageError)
+    assert message in str(result.exception)
+
+
+def test_probabilities_in_json(parse):
+    result = parse("--probabilities", "5", "--to", "jsonl", "What did you see? The dog barks.")
+    for line in result.stdout.splitlines():
+        tree = json.loads(line)
+        assert 0 <= tree["probability"] <= 1
+        assert 0 <= tree["expected_f1"] <= 1
+        assert all(0 <= token["probability"] <= 1 for token in tree["tokens"])
+        assert all(0 <= node["probability"] <= 1 and "label_probability" in node for node in tree["nodes"])
+    plain = json.loads(parse("--to", "jsonl", "What did you see?").stdout)
+    assert "probability" not in plain
+    assert all("probability" not in node and "label_probability" in node for node in plain["nodes"])
+
+
+def test_a_consensus(parse):
+    text = "What did you see? The old dog barks at cats."
+    strict = parse("--consensus", "--share", "0.95", text).stdout
+    assert strict != parse(text).stdout
+    assert len(strict.splitlines()) == 2
+    assert len(strict) < len(parse("--consensus", "--share", "0.1", text).stdout)
+
+
+def test_the_best_trees_one_after_another(parse, tmp_path):
+    result = parse("--best", "3", "What did you see? The dog barks.")
+    lines = result.stdout.splitlines()
+    assert len(set(lines)) == len(lines) == 6
+    values = [float(line.rpartition("probability ")[2]) for line in lines]
+    assert values[:3] == sorted(values[:3], reverse=True)
+    assert result.stderr == ""
+    found = [
+        json.loads(line) for line in parse("--best", "2", "--to", "jsonl", "What did you see? Go!").stdout.splitlines()
+    ]
+    assert [tree["id"] for tree in found] == ["1.1", "1.2", "2.1", "2.2"]
+    file = tmp_path / "gold.export"
+    parse("--output", str(file), "What did you see?")
+    again = parse("--best", "2", "--from", "export", "--input", str(file), "--to", "jsonl").stdout
+    assert [json.loads(line)["id"] for line in again.splitlines()] == ["1.1", "1.2"]
+    lines = parse("--best", "2", "--pretokenized", "--to", "jsonl", input="a b\n\nc d\n").stdout.splitlines()
+    assert [line == "null" for line in lines] == [False, False, True, False, False]
+
+
+def test_doubtful_sentences(parse):
+    text = "What did you see? The dog barks."
+    skipped = parse("--skip-below", "100", text)
+    assert skipped.stdout == "\n\n"
+    assert "2 of 2 sentences have an expected F1 below 100: left out" in skipped.stderr
+    assert skipped.exit_code == 0
+    marked = parse("--mark-below", "100", text)
+    assert marked.stdout.count("\tdoubtful: expected F1 ") == 2
+    assert parse("--skip-below", "0", text).stdout == parse(text).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--share", "0.3"], "--share is for --consensus"),
+        (["--skip-below", "9", "--mark-below", "9"], "not both"),
+        (["--constraints", "x", "--best", "2"], "within constraints"),
+        (["--constraints", "x", "--probabilities", "2"], "within constraints"),
+        (["--best", "2", "--consensus"], "--best gives the probabilities"),
+        (["--best", "2", "--model", "other"], "of one model"),
+    ],
+)
+def test_options_that_do_not_go_together(parse, arguments, message):
+    result = parse(*arguments, "Go!")
+    assert isinstance(result.exception, UsageError)
+    assert message in str(result.exception)
+
+
+def test_a_language_that_the_model_does_not_know(installed_english):
+    """Also where the model was chosen for want of a better one. English is not warned of."""
+
+    def told(text: str) -> str:
+        result = CliRunner().invoke(cli, ["parse", "--model", "en", text])
+        assert result.exit_code == 0
+        return result.stderr
+
+    french = "Le président a déclaré hier que la situation économique du pays restait difficile pour tout le monde."
+    assert "warning: the text seems to be in a language that the model 'en' does not know" in told(french)
+    assert "a script that the model 'en' does not know" in told("Я не знаю.")
+    assert told("The president said yesterday that the economic situation of the country was still difficult.") == ""
+
+
+@pytest.fixture
+def installed_english() -> None:
+    if "en" not in installed_models():
+        pytest.skip("the model en is not installed")

@@ -1,0 +1,296 @@
+"""Parsing within constraints: the lockstep loop, the kernel's way, labels and tags; and the labeller's chains."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+
+import pytest
+import torch
+from random_model import random_parser
+from walks import random_gold
+
+from discoparse.neural.chains import ChainScores
+from discoparse.neural.codes import longest_chain, spell_code
+from discoparse.neural.constraints import LimitBatch, Limits, Within, forbidden_foci, free, limits_for, run_within
+from discoparse.neural.labelling import label_codes
+from discoparse.neural.lockstep import Lockstep
+from discoparse.neural.network import Network
+from discoparse.neural.replay import replay, yields
+from discoparse.neural.vocabulary import Vocabulary
+from discoparse.parser.parser import Parser
+from discoparse.system.constraints import ConstraintError, Constraints, Required
+from discoparse.tree import Tree
+from discoparse.treebank.discbracket import parse_tree
+
+
+@pytest.fixture(scope="module")
+def parser() -> Parser:
+    return random_parser()
+
+
+@pytest.fixture(scope="module")
+def whole_chains() -> Parser:
+    """A parser whose labels are whole chains."""
+    trees = [
+        parse_tree("(ROOT (S (NP (DT 0=The) (NN 1=dog)) (VP (VB 2=barks))) (. 3=.))"),
+        parse_tree("(ROOT (S (NP (N 0=cats)) (VP (VB 1=bark))))"),
+    ]
+    vocabulary = Vocabulary.from_trees(trees, chains=False)
+    spelling = random_parser()
+    sizes = {"words": len(vocabulary.words) + 1, "characters": len(vocabulary.characters) + 1}
+    sizes |= {"tags": len(vocabulary.tags), "labels": len(vocabulary.labels) + 1, "chains": False}
+    torch.manual_seed(1)
+    network = Network(type(spelling.network.config)(**{**vars(spelling.network.config), **sizes}))
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.mul_(3)
+    return Parser(network, vocabulary)
+
+
+def mask_of(tokens) -> int:
+    return sum(1 << token for token in tokens)
+
+
+def some_constraints(rng: random.Random, length: int, parser: Parser) -> Constraints:
+    """Some constituents of a random tree, some with labels; sets that are not among them; some tags."""
+    names = sorted({label for chain in parser.vocabulary.labels for label in chain})
+    gold = [tokens for _, tokens in random_gold(rng, length) if rng.random() < 0.5]
+    entries = [Required(tokens, rng.choice([None, *names])) for tokens in gold]
+    others = [frozenset(rng.sample(range(length), rng.randint(1, length))) for _ in range(4)]
+    forbidden = [tokens for tokens in others if tokens not in gold and len(tokens) < length]
+    tags = {k: rng.choice(parser.vocabulary.tags) for k in range(length) if rng.random() < 0.3}
+    return Constraints(tuple(entries), tuple(forbidden), tags)
+
+
+def assert_met(tree: Tree, constraints: Constraints) -> None:
+    found = {}
+    for label, tokens in tree.constituents():
+        found.setdefault(tokens, []).append(label)
+    for entry in constraints.constituents:
+        assert entry.tokens in found
+        assert entry.label is None or entry.label in found[entry.tokens]
+        assert entry.labels is None or entry.labels == tuple(found[entry.tokens])
+    assert not found.keys() & set(constraints.forbidden)
+    assert all(tree.tokens[k].tag == tag for k, tag in constraints.tags.items())
+
+
+def sentences(rng: random.Random, count: int) -> list[list[str]]:
+    words = ["The", "dog", "barks", "see", *(f"w{k}" for k in range(30))]
+    return [[rng.choice(words) for _ in range(rng.randint(1, 14))] for _ in range(count)]
+
+
+@pytest.mark.parametrize("kind", ["parser", "whole_chains"])
+@pytest.mark.parametrize("seed", range(5))
+def test_trees_meet_their_constraints(seed, kind, request):
+    parser = request.getfixturevalue(kind)
+    rng = random.Random(seed)
+    given = sentences(rng, 30)
+    constraints = [some_constraints(rng, len(words), parser) for words in given]
+    for tree, wanted in zip(parser.parse_tokens(given, constraints=constraints), constraints, strict=True):
+        assert_met(tree, wanted)
+    assert any(one.forbidden for one in constraints)
+
+
+@pytest.mark.parametrize("kind", ["parser", "whole_chains"])
+def test_constraints_that_the_free_tree_meets_change_nothing(kind, request):
+    """Greedy search among fewer actions takes the same ones where they are among them; sentences without constraints
+    are not touched by their neighbours."""
+    parser = request.getfixturevalue(kind)
+    rng = random.Random(7)
+    given = sentences(rng, 40)
+    trees = parser.parse_tokens(given)
+    half = [Constraints.from_tree(tree, tags=True) if k % 2 else None for k, tree in enumerate(trees)]
+    again = parser.parse_tokens(given, constraints=half)
+    assert again == trees
+    for tree, before in list(zip(again, trees, strict=True))[::2]:
+        for node, other in zip(tree.preorder(), before.preorder(), strict=True):
+            assert node.label_probability == pytest.approx(other.label_probability, abs=2e-6)
+
+
+def test_one_sentence_and_a_batch_agree(parser):
+    rng = random.Random(3)
+    given = sentences(rng, 12)
+    constraints = [some_constraints(rng, len(words), parser) for words in given]
+    together = parser.parse_tokens(given, constraints=constraints)
+    for words, one, tree in zip(given, constraints, together, strict=True):
+        assert parser.parse_tokens([words], constraints=[one]) == [tree]
+
+
+def test_a_whole_chain_can_be_fixed(parser):
+    words = ["The", "dog", "barks"]
+    for labels in (("NP",), ("S", "VP"), ("S", "NP", "VP")):
+        (tree,) = parser.parse_tokens(
+            [words], constraints=[{"constituents": [{"tokens": [0, 2], "labels": list(labels)}]}]
+        )
+        assert [label for label, tokens in tree.constituents() if tokens == {0, 2}] == list(labels)
+        (node,) = [node for node, tokens in tree.yields().items() if tokens == {0, 2} and node.label == labels[0]]
+        assert 0 <= node.label_probability < 1
+
+
+def test_fixed_labels_have_their_own_probability(parser):
+    """All labels of one set of tokens together are at most certain, whichever of them the parser would choose."""
+    total = 0.0
+    for (label,) in parser.vocabulary.labels:
+        given = [{"constituents": [{"tokens": [0, 2], "labels": [label]}]}]
+        (tree,) = parser.parse_tokens([["The", "dog", "barks"]], constraints=given)
+        total += next(node.label_probability for node, tokens in tree.yields().items() if tokens == {0, 2})
+    assert 0.5 < total <= 1.0001
+
+
+def test_a_chain_that_was_never_a_label_is_refused(whole_chains):
+    with pytest.raises(ConstraintError, match="no label 'VP\\+S'"):
+        whole_chains.parse_tokens(
+            [["The", "dog"]], constraints=[{"constituents": [{"tokens": [0], "labels": ["VP", "S"]}]}]
+        )
+    (tree,) = whole_chains.parse_tokens(
+        [["The", "dog"]], constraints=[{"constituents": [{"tokens": [0, 1], "labels": ["ROOT", "S"]}]}]
+    )
+    assert [label for label, tokens in tree.constituents() if len(tokens) == 2] == ["ROOT", "S"]
+
+
+@pytest.mark.parametrize(
+    ("constraints", "message"),
+    [
+        (
+            {"constituents": [{"tokens": [0], "label": "Np"}]},
+            "sentence 2: the model has no label 'Np'. Did you mean NP",
+        ),
+        ({"tags": {"0": "vb"}}, "sentence 2: the model has no tag 'vb' .of token 0.. Did you mean VB"),
+        ({"constituents": [[0, 1], [1, 2]]}, "sentence 2: .* overlap"),
+        ({"constituents": [{"tokens": [0], "labels": ["NP"] * 9}]}, "9 nodes; the parser stacks at most 6"),
+    ],
+)
+def test_what_cannot_be_met_is_refused(parser, constraints, message):
+    with pytest.raises(ConstraintError, match=message):
+        parser.parse_tokens([["The"], ["The", "dog", "barks"]], constraints=[None, constraints])
+
+
+def test_a_list_of_another_length_is_refused(parser):
+    with pytest.raises(ValueError, match="sentence 1") as caught:
+        parser.parse_tokens([["The"]], constraints=[{"constituents": [[3]]}])
+    assert caught.value.pair is None
+    with pytest.raises(Exception, match="2 constraints for 1 sentences"):
+        parser.parse_tokens([["The"]], constraints=[None, None])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_any_policy_builds_what_is_required(seed):
+    """Random policies, among the allowed actions: every required set is a focus, at the step that has its number."""
+    rng = random.Random(seed)
+    lengths = [rng.randint(1, 12 if seed else 70) for _ in range(8)]
+    limits = []
+    for n in lengths:
+        one = free(n)
+        masks = {mask_of(tokens) for _, tokens in random_gold(rng, n) if rng.random() < 0.5} - set(one.required)
+        limits.append(
+            Limits(n, [*one.required, *sorted(masks)], [0] * (len(masks) + 1), [[]] * (len(masks) + 1), [], {})
+        )
+    batch = LimitBatch.of(limits, 3, torch.device("cpu"))
+    generator = torch.Generator().manual_seed(seed)
+
+    def policy(machine: Lockstep, slots: torch.Tensor) -> torch.Tensor:
+        return torch.rand(slots.shape, generator=generator).masked_fill(~slots, -1).argmax(1)
+
+    within = run_within(Lockstep(torch.tensor(lengths)), batch.gold, policy)
+    for b, one in enumerate(limits):
+        steps = 2 * one.length - 1
+        foci = yields(replay(within.action[b, :steps].tolist()))
+        numbers = within.number[b, :steps].tolist()
+        assert [one.required.index(focus) + 1 if focus in one.required else 0 for focus in foci] == numbers
+        assert set(one.required) <= set(foci)
+        assert not within.number[b, steps:].any()
+
+
+def test_forbidden_foci():
+    lengths = torch.tensor([4, 2])
+    action = torch.tensor([[0, 1, 2, 0, 3, 1, 0], [0, 1, 0, 0, 0, 0, 0]])  # foci 1 2 4 5 8 10 15; 1 2 3
+    sets = torch.tensor([[[1, 0, 1, 0], [0, 1, 0, 1]], [[0, 1, 0, 0], [0, 0, 0, 0]]]).bool()
+    within = Within(action, torch.zeros_like(action))
+    found = forbidden_foci(within, lengths, sets)
+    assert found[0].tolist() == [False, False, False, True, False, True, False]
+    assert found[1, :3].tolist() == [False, True, False]
+
+
+def chains_up_to(count: int, longest: int) -> list[tuple[int, ...]]:
+    """All chains of labels, the lowest first."""
+    return [chain for n in range(longest + 1) for chain in itertools.product(range(1, count), repeat=n)]
+
+
+@pytest.fixture(scope="module")
+def small_chains() -> tuple[ChainScores, list[tuple[int, ...]]]:
+    """The labeller of a network with few labels, on some foci; the first two must have a label."""
+    parser = random_parser(seed=5)
+    torch.manual_seed(5)
+    scorers = parser.network.scorers.requires_grad_(False)
+    states = torch.randn(5, scorers.label_hidden.out_features)
+    scores = ChainScores(scorers, states, torch.tensor([True, True, False, False, False]), temperature=2.0)
+    scores.longest = 3  # so that all chains can be listed
+    return scores, chains_up_to(scores.count, 3)
+
+
+def code_of(chain: tuple[int, ...], count: int) -> int:
+    return sum(label * count**level for level, label in enumerate(chain))
+
+
+def test_the_probabilities_of_all_chains_sum_to_one(small_chains):
+    scores, chains = small_chains
+    codes = torch.tensor([code_of(chain, scores.count) for chain in chains])
+    for row in range(5):
+        total = scores.of_codes(torch.full_like(codes, row), codes).exp()
+        assert math.isclose(total.sum(), 1, abs_tol=1e-4)
+        assert (total[0] == 0) == (row < 2)
+
+
+def test_the_best_chain_with_a_label_is_the_best(small_chains):
+    """Against all chains, for every label and for sets of labels."""
+    scores, chains = small_chains
+    codes = torch.tensor([code_of(chain, scores.count) for chain in chains])
+    for row in range(5):
+        values = scores.of_codes(torch.full_like(codes, row), codes)
+        for ids in [[k] for k in range(1, scores.count)] + [[1, 3], [2, 4]]:
+            having = [k for k, chain in enumerate(chains) if set(ids) & set(chain)]
+            best = max(having, key=lambda k: values[k])
+            wanted = torch.zeros(1, scores.count, dtype=torch.bool)
+            wanted[0, ids] = True
+            found = scores.best_with(torch.tensor([row]), wanted)
+            assert scores.of_codes(torch.tensor([row]), found) == pytest.approx(float(values[best]), abs=1e-5)
+            assert set(spell_code(int(found), scores.count)) & set(ids)
+
+
+def test_samples_follow_the_probabilities(small_chains):
+    scores, chains = small_chains
+    torch.manual_seed(0)
+    count = 20_000
+    for row in (0, 3):
+        drawn = scores.sample(torch.full((count,), row))
+        for chain in sorted(chains, key=len)[:30]:
+            code = code_of(chain, scores.count)
+            p = float(scores.of_codes(torch.tensor([row]), torch.tensor([code])).exp())
+            share = float((drawn == code).float().mean())
+            assert abs(share - p) <= 4 * math.sqrt(p * (1 - p) / count) + 1e-9
+
+
+@pytest.mark.parametrize("kind", ["parser", "whole_chains"])
+def test_greedy_codes_have_the_probability_that_chains_give_them(kind, request):
+    scorers = request.getfixturevalue(kind).network.scorers
+    torch.manual_seed(2)
+    with torch.inference_mode():
+        states = torch.randn(3, 4, scorers.label_hidden.out_features)
+        final = torch.zeros(3, 4, dtype=torch.bool)
+        final[:, -1] = True
+        codes, probability = label_codes(scorers, states, final)
+        scores = ChainScores(scorers, states.flatten(0, 1), final.flatten())
+        assert scores.longest == (longest_chain(scores.count) if kind == "parser" else 1)
+        found = scores.of_codes(torch.arange(12), codes.flatten())
+    torch.testing.assert_close(found.exp().view(3, 4), probability)
+
+
+def test_limits_name_ids(parser):
+    vocabulary = parser.vocabulary
+    constraints = Constraints.from_json({"constituents": [{"tokens": [0, 1], "label": "NP"}], "tags": {"0": "DT"}})
+    limits = limits_for(constraints, ["The", "dog", "."], vocabulary, spells=True)
+    assert limits.required == [7, 3]
+    assert limits.wanted == [[], [vocabulary.labels.index(("NP",)) + 1]]
+    assert limits.tags == {0: vocabulary.tags.index("DT")}

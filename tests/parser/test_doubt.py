@@ -1,0 +1,184 @@
+"""Trees with probabilities, consensus trees, the best trees, doubtful sentences and unknown languages, from Python."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from random_model import random_parser
+
+from discoparse.errors import DiscoparseError, UsageError
+from discoparse.neural.belief import UNSCORED, believe
+from discoparse.neural.vocabulary import Vocabulary
+from discoparse.parser.doubt import MAJORITY, SAMPLES, Doubt, Screen
+from discoparse.parser.ensemble import Ensemble
+from discoparse.parser.familiarity import ENOUGH, FREQUENT, LETTERS, Familiarity
+from discoparse.parser.parser import Parser
+from discoparse.parser.passages import Passage
+from discoparse.treebank.discbracket import parse_tree
+
+
+@pytest.fixture(scope="module")
+def parser() -> Parser:
+    return random_parser()
+
+
+@pytest.fixture(scope="module")
+def sentences() -> list[list[str]]:
+    rng = random.Random(4)
+    words = ["The", "dog", "barks", "see", "What", "old", *(f"w{k}" for k in range(20))]
+    return [[rng.choice(words) for _ in range(rng.randint(1, 12))] for _ in range(30)]
+
+
+def test_probabilities_change_no_tree(parser, sentences):
+    plain, believed = parser.parse_tokens(sentences), parser.parse_tokens(sentences, probabilities=5)
+    assert believed == plain
+    for tree, before in zip(believed, plain, strict=True):
+        assert 0 <= tree.probability <= 1
+        assert 0 <= tree.expected_f1 <= 1
+        assert before.probability is before.expected_f1 is None
+        assert all(0 < token.probability <= 1 for token in tree.tokens)
+        assert all(token.probability is None for token in before.tokens)
+        for node, other in zip(tree.preorder(), before.preorder(), strict=True):
+            assert 0 < node.probability < 1
+            assert other.probability is None
+            assert node.label_probability == pytest.approx(other.label_probability, abs=1e-4)
+
+
+def test_tags_have_the_probability_of_their_temperature(parser):
+    (warm,) = parser.parse_tokens([["The", "dog"]], probabilities=1)
+    parser = random_parser()
+    parser.calibration = type(parser.calibration)(tags=50.0)
+    (hot,) = parser.parse_tokens([["The", "dog"]], probabilities=1)
+    assert all(a.probability < b.probability for a, b in zip(hot.tokens, warm.tokens, strict=True))
+    assert hot.tokens[0].probability == pytest.approx(1 / len(parser.vocabulary.tags), abs=0.05)
+
+
+def test_expected_f1_is_that_of_the_scored_nodes(parser, sentences):
+    """Twice the expected matches over the sum of the sizes; ROOT is not scored."""
+    beliefs = dict(believe(parser.decoder, sentences, 20, parser.calibration))
+    unscored = 0
+    for k, tree in enumerate(parser.parse_tokens(sentences, probabilities=20)):
+        values = [node.probability for node in tree.preorder() if node.label not in UNSCORED]
+        unscored += len(values) < len(list(tree.preorder()))
+        expected = 2 * sum(values) / (len(values) + beliefs[k].expected_size)
+        assert tree.expected_f1 == pytest.approx(min(1, expected), abs=1e-4)
+    assert unscored
+
+
+def test_a_consensus_has_what_most_samples_have(parser, sentences):
+    majority = parser.parse_tokens(sentences, probabilities=40, consensus=True)
+    strict = parser.parse_tokens(sentences, probabilities=40, consensus=0.9)
+    loose = parser.parse_tokens(sentences, probabilities=40, consensus=0.2)
+    assert majority == parser.parse_tokens(sentences, probabilities=40, consensus=MAJORITY)
+    sizes = []
+    for trees in zip(strict, majority, loose, strict=True):
+        found = [set(tree.constituents()) for tree in trees]
+        assert found[0] <= found[1] <= found[2]
+        sizes.append([len(one) for one in found])
+        for tree in trees:
+            assert all(node.probability is not None for node in tree.preorder())
+            assert tree.probability is None
+            assert 0 <= tree.expected_f1 <= 1
+    assert len({tuple(one) for one in sizes}) > 5
+
+
+def test_how_many_samples():
+    assert Doubt.asked(0, False) is None
+    assert Doubt.asked(8, False) == Doubt(8, None)
+    assert Doubt.asked(0, True) == Doubt(SAMPLES, MAJORITY)
+    assert Doubt.asked(8, 0.2) == Doubt(8, 0.2)
+    for wrong in ((-1, False), (True, False), (10**6, False), (8, 1.0), (8, -0.1)):
+        with pytest.raises(UsageError):
+            Doubt.asked(*wrong)
+
+
+def test_probabilities_within_constraints_are_refused(parser):
+    with pytest.raises(DiscoparseError, match="within constraints"):
+        parser.parse_tokens([["The"]], constraints=[None], probabilities=3)
+
+
+def test_the_best_trees(parser, sentences):
+    for words, trees in zip(sentences, parser.parse_tokens(sentences, best=4), strict=True):
+        assert len({tuple(map(str, tree.constituents())) for tree in trees}) == len(trees) <= 4
+        assert len(trees) == 4 or len(words) < 3
+        assert [tree.probability for tree in trees] == sorted((tree.probability for tree in trees), reverse=True)
+        assert all(tree.words == words for tree in trees)
+        assert all(0 <= node.label_probability <= 1 for tree in trees for node in tree.preorder())
+    for wrong in (0, True, 10**6):
+        with pytest.raises(UsageError, match="number of best trees"):
+            parser.parse_tokens(sentences, best=wrong)
+
+
+def test_the_best_trees_come_alone(parser):
+    with pytest.raises(UsageError, match="ask for one thing"):
+        parser.parse_tokens([["The"]], best=2, probabilities=3)
+    with pytest.raises(UsageError, match="ask for one thing"):
+        parser.parse_tokens([["The"]], best=2, constraints=[None])
+
+
+def test_several_models_have_none_of_this():
+    together = Ensemble([random_parser(), random_parser(seed=1)])
+    words = [["The", "dog"]]
+    assert len(together.parse_tokens(words)) == 1
+    for asked in ({"probabilities": 3}, {"best": 2}, {"consensus": True}, {"constraints": [{"constituents": [[0]]}]}):
+        with pytest.raises(UsageError, match="of one model"):
+            together.parse_tokens(words, **asked)
+
+
+def test_doubtful_trees_are_left_out_or_marked():
+    def trees():
+        for value in (0.5, 0.75, None, 0.8):
+            tree = parse_tree("(S (N 0=a))")
+            tree.expected_f1 = value
+            yield tree
+        yield None
+
+    left_out, marked = Screen(80, mark=False), Screen(80, mark=True)
+    assert [tree and tree.expected_f1 for tree in left_out(trees())] == [None, None, None, 0.8, None]
+    found = [tree and tree.comments for tree in marked(trees())]
+    assert found == [["doubtful: expected F1 50.0"], ["doubtful: expected F1 75.0"], [], [], None]
+    assert left_out.message() == "2 of 3 sentences have an expected F1 below 80: left out"
+    assert marked.message().endswith("marked")
+
+
+# -- languages --------------------------------------------------------------------------------------------------------
+
+
+def vocabulary(words: int = FREQUENT) -> Vocabulary:
+    """Words of Latin letters, the most frequent first, then rare ones that other languages have, too."""
+    latin = "abcdefghijklmnopqrstuvwxyz"
+    names = [f"{latin[k // 676]}{latin[k // 26 % 26]}{latin[k % 26]}" for k in range(words)]
+    characters = [*latin, *(chr(0x2500 + k) for k in range(LETTERS - len(latin)))]
+    return Vocabulary([*names, "rue", "maison"], [*characters, "ж"], ["T"], [("S",)], 1)
+
+
+def judged(words: list[str], known: Vocabulary | None = None) -> list[str]:
+    told: list[str] = []
+    passages = [Passage(words[k : k + 5]) for k in range(0, len(words), 5)]
+    assert list(Familiarity(known or vocabulary(), told.append, "xx").watch([None, *passages])) == [None, *passages]
+    return told
+
+
+def test_another_language_is_told_once():
+    (message,) = judged(["rue", "maison"] * 40 + ["aab"] * 100)
+    assert "a language that the model 'xx' does not know (0 of 50 words" in message
+    assert judged(["Aab", "rue"] * 40) == []  # half of the words are known
+    assert judged(["rue"] * 9) == []  # too few to tell
+    assert len(judged(["rue"] * 12)) == 1  # at the end
+    assert judged(["12", "!"] * 100) == []  # no words
+
+
+def test_the_threshold_is_a_quarter():
+    assert judged(["aab"] * 13 + ["rue"] * 37) == []
+    assert len(judged(["aab"] * 12 + ["rue"] * 38)) == 1
+
+
+def test_another_script_is_told_of_a_few_words():
+    (message,) = judged(["жжж", "жж"])
+    assert "a script that the model 'xx' does not know" in message
+    assert judged(["aaaж", "rueж"]) == []
+
+
+def test_small_vocabularies_say_nothing():
+    assert judged(["жжж"] * ENOUGH, vocabulary(FREQUENT - 5)) == []
