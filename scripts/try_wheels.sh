@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Build the source distributions of discoparse and of its models, wheels from these, and use the wheels as a new user
-# would: the parser alone, with one model, with all of them.
+# would: the parser alone, with one model, with all of them, and the parser of a machine without a compiler.
 #
 #     scripts/try_wheels.sh [PYTHON]
 #
@@ -55,6 +55,19 @@ grep -q 'pip install discoparse-model-nl ' error || fail "it is not said how to 
 echo "with one model"
 "${new[@]}" wheels/discoparse_model_nl-[0-9]*.whl
 "$discoparse" parse --to discbracket "Dat boek heb ik gelezen." 2>error | grep -q '0=Dat' || fail "no tree: $(cat error)"
+
+if command -v "${CXX:-c++}" >/dev/null; then
+    "$discoparse" --version | grep -q 'compiled network: [a-z0-9]*$' || fail "not compiled: $("$discoparse" --version)"
+fi
+
+echo "without a compiler"
+env -u CXX PATH="$work/nothing" "$python" -m pip wheel "${offline[@]}" --no-build-isolation --wheel-dir "$work/plain" \
+    "$work"/discoparse-[0-9]*.tar.gz
+ls "$work"/plain | grep -q 'py3-none-any.whl$' || fail "a wheel without libraries is for one system: $(ls "$work"/plain)"
+"${new[@]}" --force-reinstall "$work"/plain/*.whl
+"$discoparse" --version | grep -q 'compiled network: not built' || fail "compiled without a compiler"
+"$discoparse" parse --to discbracket "Dat boek heb ik gelezen." 2>error | grep -q '0=Dat' || fail "no tree: $(cat error)"
+"${new[@]}" --force-reinstall "$core"
 
 echo "with all models"
 "${new[@]}" wheels/discoparse_model_*.whl

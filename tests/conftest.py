@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from discoparse.neural.compiled.library import VARIABLE, supported
+
 SHARED = Path(os.environ.get("DISCOPARSE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 
 
@@ -19,6 +21,19 @@ def shared() -> Path:
     if missing:
         pytest.skip(f"no {', '.join(missing)} in {SHARED}: set DISCOPARSE_SHARED to a folder that has all of it")
     return SHARED
+
+
+@pytest.fixture(params=["off", *supported()])
+def every_network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """PyTorch's network and the compiled ones in turn, each of them used by what is made while the test runs."""
+    monkeypatch.setenv(VARIABLE, request.param)
+    return request.param
+
+
+@pytest.fixture
+def pytorch_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch's network, although there may be a compiled one."""
+    monkeypatch.setenv(VARIABLE, "off")
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from random_model import save_random_model
 
 import discoparse
 from discoparse.cli import COMMANDS
+from discoparse.neural.compiled.library import describe
 
 TREES = str(files("discoparse") / "examples" / "sentences.discbracket")
 PROGRAM = [sys.executable, "-m", "discoparse"]
@@ -42,7 +43,10 @@ def test_a_command_unlike_any_other_gets_none():
 
 
 def test_the_version():
-    assert run_main("--version")[:2] == (0, f"discoparse, version {discoparse.__version__}\n")
+    status, output, _ = run_main("--version")
+    first, second = output.splitlines()
+    assert (status, first) == (0, f"discoparse, version {discoparse.__version__}")
+    assert second == describe()
 
 
 @on_posix

@@ -61,8 +61,8 @@ def scripted(monkeypatch: pytest.MonkeyPatch, seconds: list[float]) -> None:
 def test_rates_are_medians_after_a_warm_up(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
     """Encoder, yields and trees in turn; the first turn does not count, and word forms are new in every turn."""
     cleared: list[bool] = []
-    really = parser.decoder.reset
-    monkeypatch.setattr(parser.decoder, "reset", lambda: (cleared.append(True), really()))
+    really = parser.forget_forms
+    monkeypatch.setattr(parser, "forget_forms", lambda: (cleared.append(True), really()))
     scripted(monkeypatch, [100, 100, 100, 1, 2, 4, 1, 2, 4, 10, 20, 40])
     sentences = [tree.words for tree in benchmark.own_trees(20)]
     tokens = sum(map(len, sentences))

@@ -251,6 +251,7 @@ def assert_same_parse(tree: Tree, plain: ReferenceNetwork, vocabulary: Vocabular
     return found
 
 
+@pytest.mark.usefixtures("every_network")
 @pytest.mark.parametrize("chains", [True, False])
 @pytest.mark.parametrize("seed", range(6))
 def test_greedy_parsing(seed, chains):
@@ -268,6 +269,7 @@ def test_greedy_parsing(seed, chains):
     assert discontinuous, "or half of r(s) would go unseen"
 
 
+@pytest.mark.usefixtures("every_network")
 def test_long_chains():
     """Node by node, each label knowing the one below, to the sixth at most: here every label wants the next one."""
     network, vocabulary, _ = make(1)
@@ -289,6 +291,7 @@ def test_long_chains():
     assert lengths == {1, 2, 3, 4, 5, 6}
 
 
+@pytest.mark.usefixtures("every_network")
 def test_labels_are_never_missing_at_the_end():
     """NO-LABEL is illegal for the last focus (Table 1), however much the network wants it."""
     network, vocabulary, _ = make(1)

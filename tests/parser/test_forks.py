@@ -9,6 +9,8 @@ import sys
 import pytest
 from random_model import save_random_model
 
+from discoparse.neural.compiled.library import VARIABLE, supported
+
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
 _WHILE_A_THREAD_PARSES = """
@@ -26,6 +28,24 @@ threading.Thread(target=parser.parse_tokens, args=([sentence],)).start()
 busy.wait()
 def child():
     encoder.form_vectors = encode
+    assert parser.parse_tokens([sentence]) == expected
+"""
+
+_WHILE_A_THREAD_PARSES_COMPILED = """
+# The same with the compiled network.
+sentence = ["What", "new", "words", "did", "you", "see", "?"]
+expected = load(sys.argv[1], "cpu").parse_tokens([sentence])
+network = parser._compiled.network
+add, busy = network.forms, threading.Event()
+def slowly(*arguments):
+    busy.set()
+    time.sleep(3)
+    return add(*arguments)
+network.forms = slowly
+threading.Thread(target=parser.parse_tokens, args=([sentence],)).start()
+busy.wait()
+def child():
+    network.forms = add
     assert parser.parse_tokens([sentence]) == expected
 """
 
@@ -60,8 +80,20 @@ sys.exit(os.waitpid(process, 0)[1])
 """
 
 
-@pytest.mark.parametrize("scene", [_WHILE_A_THREAD_PARSES, _AFTER_SEVERAL_THREADS])
-def test_a_forked_child_parses(tmp_path, scene):
+@pytest.mark.parametrize(
+    ("scene", "network"),
+    [
+        (_WHILE_A_THREAD_PARSES, "off"),
+        (_AFTER_SEVERAL_THREADS, "off"),
+        pytest.param(
+            _WHILE_A_THREAD_PARSES_COMPILED,
+            "",
+            marks=pytest.mark.skipif(not supported(), reason="the compiled network was not built"),
+        ),
+    ],
+)
+def test_a_forked_child_parses(tmp_path, monkeypatch, scene, network):
+    monkeypatch.setenv(VARIABLE, network)
     save_random_model(tmp_path)
     program = _PROGRAM.format(scene=scene)
     process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], start_new_session=True)

@@ -203,6 +203,7 @@ def test_long_words_fill_a_window_too(text):
     assert consumed < 10
 
 
+@pytest.mark.usefixtures("pytorch_network")
 def test_the_cache_of_forms_is_bounded_in_characters(monkeypatch):
     monkeypatch.setattr(discoparse.neural.forms, "_MOST_CHARACTERS", 1000)
     parser = random_parser()

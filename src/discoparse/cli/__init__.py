@@ -58,8 +58,9 @@ class LazyGroup(click.Group):
 def _show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
     if wanted:
         from discoparse import __version__  # here: looking it up takes a while
+        from discoparse.neural.compiled.library import describe
 
-        click.echo(f"discoparse, version {__version__}")
+        click.echo(f"discoparse, version {__version__}\n{describe()}")
         ctx.exit()
 
 

@@ -130,7 +130,8 @@ def command(
             results: Iterator[Tree | None] = iter(())
             if model is not None:
                 parser = _load_all([model], device, threads)[model]
-                results = parse_treebank(parser, gold, refuse, keep=trust.keep or (), wish=wish)
+                keep, all_there = trust.keep or (), source != STANDARD
+                results = parse_treebank(parser, gold, refuse, keep=keep, wish=wish, all_there=all_there)
                 results = results if agreement is None else _agreeing(parser, results, agreement)
         else:
             sources: list[Iterable[str]] = [[part] for part in text]
@@ -152,6 +153,7 @@ def command(
                 notice=tell,
                 refuse=refuse,
                 idle=live.idle if live else None,
+                all_there=live is None,
                 wish=wish,
             )
             if agreement is not None and isinstance(model, tuple):

@@ -10,13 +10,12 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from torch import Tensor
+import numpy as np
 
 from discoparse.model import contents
 from discoparse.model.contents import Check, anything, list_of, number, record, strings
-from discoparse.neural.network import NetworkConfig
+from discoparse.neural.config import NetworkConfig, PretrainedConfig
 from discoparse.neural.pieces import POOLING, PieceVocabulary
-from discoparse.neural.pretrained import PretrainedConfig
 from discoparse.neural.shapes import parameter_shapes
 from discoparse.neural.vocabulary import Vocabulary
 
@@ -150,7 +149,7 @@ def most_bytes(expected: Shapes) -> int:
     return _HEADER + _BYTES * sum(math.prod(shape) for shape in expected.values())
 
 
-def check_parameters(expected: Shapes, parameters: Mapping[str, Tensor]) -> None:
+def check_parameters(expected: Shapes, parameters: Mapping[str, np.ndarray]) -> None:
     """Every parameter is there, in its shape and with values that can be computed with, and nothing else is."""
     if missing := expected.keys() - parameters.keys():
         raise ValueError(f"{min(missing)} is missing")
@@ -159,5 +158,5 @@ def check_parameters(expected: Shapes, parameters: Mapping[str, Tensor]) -> None
     for name, tensor in parameters.items():
         if tensor.shape != expected[name]:
             raise ValueError(f"{name} is {list(tensor.shape)} instead of {list(expected[name])}")
-        if not bool((tensor.abs() <= _LARGEST_PARAMETER).all()):  # also for NaN
+        if not bool((np.abs(tensor) <= _LARGEST_PARAMETER).all()):  # also for NaN
             raise ValueError(f"{name} has values that are not numbers, or larger than {_LARGEST_PARAMETER:g}")

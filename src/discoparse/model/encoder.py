@@ -31,7 +31,7 @@ from discoparse.model.info import (
     encoder_directory,
 )
 from discoparse.model.packing import unpack
-from discoparse.neural.network import NetworkConfig
+from discoparse.neural.config import NetworkConfig
 from discoparse.neural.vocabulary import Vocabulary
 
 ENCODER_FORMAT = "discoparse encoder"
@@ -104,7 +104,7 @@ def load_encoder(path: str | Path) -> StoredEncoder:
             parameters = unpack(load(content))
         except SafetensorError as error:
             raise ValueError(f"it cannot be read ({error})") from None
-        checks.check_parameters(expected, parameters)
+        checks.check_parameters(expected, {name: tensor.numpy() for name, tensor in parameters.items()})
     return StoredEncoder(config, vocabulary, parameters, info)
 
 

@@ -1,7 +1,6 @@
 """A model as a directory: parameters as safetensors, everything else as JSON, sealed with checksums.
 
-Loading runs no code of the model's and checks everything before it builds a parser: checksums, format version, types
-and sizes, and that the parameters are exactly those of the network that the configuration describes.
+`stored` reads it back.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load, save
+from safetensors.torch import save
 from torch import Tensor
 
 from discoparse import __version__
@@ -38,10 +36,10 @@ from discoparse.model.info import (
     ModelFiles,
     ModelInfo,
 )
-from discoparse.model.packing import pack, unpack
-from discoparse.neural.network import Network, NetworkConfig
-from discoparse.neural.pieces import PieceVocabulary
-from discoparse.neural.pretrained import PRETRAINED
+from discoparse.model.packing import pack
+from discoparse.model.stored import read_model
+from discoparse.neural.config import PRETRAINED, NetworkConfig
+from discoparse.neural.network import Network, network_of
 from discoparse.neural.vocabulary import Vocabulary
 
 _LARGEST_FILE = 45_000_000  # bytes of one file with an encoder's parameters
@@ -124,50 +122,8 @@ class Model:
 
 def load_model(path: str | Path) -> Model:
     """The model in a directory, or in the output directory of a training."""
-    files = ModelFiles(path)
-    files.read(CARD)  # the card says what the model may be used for: a model with a damaged one is damaged, too
-    info = files.info()
-    names = files.vocabulary()
-    with files.checking(VOCABULARY):
-        checks.vocabulary(names, "")
-    vocabulary = Vocabulary.from_json(names)
-    with files.checking(CONFIG):
-        checks.network_config(files.config.get("network"), "network")
-        config = NetworkConfig(**files.config["network"])
-        checks.check_sizes(config, vocabulary)
-        expected = checks.expected_shapes(config)
-    vocabulary = dataclasses.replace(vocabulary, pieces=_pieces(files, config))
-    stored: dict[str, Tensor] = {}
-    for file in (PARAMETERS, *files.encoder_files):
-        content = files.read(file, checks.most_bytes(expected))
-        with files.checking(file):
-            try:
-                stored |= load(content)
-            except SafetensorError as error:
-                raise ValueError(f"it cannot be read ({error})") from None
-    with files.checking(PARAMETERS):
-        parameters = unpack(stored)
-        checks.check_parameters(expected, parameters)
-    with torch.random.fork_rng(devices=[]):  # the random initial values are overwritten: leave no trace of them
-        network = Network(config)
-    network.load_state_dict(parameters)
-    if network.encoder.pretrained is not None and any(
-        name.startswith(PRETRAINED) and tensor.dtype == torch.int8 for name, tensor in stored.items()
-    ):
-        network.encoder.pretrained.use_eight_bits()
-    return Model(network, vocabulary, info)
-
-
-def _pieces(files: ModelFiles, config: NetworkConfig) -> PieceVocabulary | None:
-    """The tokenizer of a pretrained encoder, if the model has one."""
-    if config.pretrained is None:
-        return None
-    if TOKENIZER not in files.names:
-        raise DiscoparseError(f"{files.directory}: no usable model, {TOKENIZER} is missing; copy or make it again")
-    with files.checking(TOKENIZER):
-        pieces = PieceVocabulary.from_json(config.pretrained.pieces, files.read(TOKENIZER).decode())
-        checks.check_pieces(pieces, config.pretrained)
-    return pieces
+    stored = read_model(path)
+    return Model(network_of(stored.network), stored.vocabulary, stored.info)
 
 
 def program_versions() -> dict[str, str]:

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-SCALE = ".scale"  # ends the name of a matrix's factors
+from discoparse.model.unpacking import SCALE, unpack_arrays
+
 _LARGE = 4096  # numbers; there is little to gain from smaller ones
 _MOST = 127
 
@@ -39,19 +40,9 @@ def pack(parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def unpack(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The parameters in single precision.
-
-    What `pack` does not write is left out (whole numbers without factors that fit) or stays (factors without whole
-    numbers), so the caller can report missing or unexpected tensors.
-    """
-    parameters = {name: tensor.float() for name, tensor in tensors.items() if tensor.is_floating_point()}
-    for name, tensor in tensors.items():
-        if tensor.dtype != torch.int8 or tensor.dim() != 2:
-            continue
-        scale = tensors.get(name + SCALE)
-        if scale is not None and scale.dtype == torch.float32 and scale.shape == (len(tensor), 1):
-            parameters[name] = tensor * parameters.pop(name + SCALE)
-    return parameters
+    """The parameters in single precision, as `unpack_arrays` gives them."""
+    arrays = {name: (t.float() if t.dtype == torch.bfloat16 else t).cpu().numpy() for name, t in tensors.items()}
+    return {name: torch.from_numpy(array) for name, array in unpack_arrays(arrays).items()}
 
 
 def _half(tensor: Tensor) -> Tensor:

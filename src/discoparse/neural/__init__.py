@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from discoparse._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from discoparse.neural.decoder import Decoded, Decoder, LabelledYields
+    from discoparse.neural.config import NetworkConfig
+    from discoparse.neural.decisions import Decoded, LabelledYields
+    from discoparse.neural.decoder import Decoder
     from discoparse.neural.lockstep import Lockstep, LockstepOracle
-    from discoparse.neural.network import Network, NetworkConfig
+    from discoparse.neural.network import Network
     from discoparse.neural.vocabulary import Vocabulary
 
 __all__ = [
@@ -28,13 +30,13 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "Decoded": "decoder",
+        "Decoded": "decisions",
         "Decoder": "decoder",
-        "LabelledYields": "decoder",
+        "LabelledYields": "decisions",
         "Lockstep": "lockstep",
         "LockstepOracle": "lockstep",
         "Network": "network",
-        "NetworkConfig": "network",
+        "NetworkConfig": "config",
         "Vocabulary": "vocabulary",
     },
 )

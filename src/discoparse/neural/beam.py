@@ -27,7 +27,8 @@ from discoparse.neural.sampling import Samples, SharedScores, followed
 from discoparse.neural.scoring import FoldedScorers
 
 if TYPE_CHECKING:
-    from discoparse.neural.decoder import Decoder, Words
+    from discoparse.neural.decisions import Words
+    from discoparse.neural.decoder import Decoder
 
 WIDTH = 16  # derivations at least, for fewer trees too
 _CODES = 3  # label chains that are considered for each focus

@@ -15,14 +15,15 @@ from torch import Tensor
 
 from discoparse.evaluation.parameters import standard_parameters
 from discoparse.neural.calibration import Calibration
-from discoparse.neural.labelling import spell_code
+from discoparse.neural.codes import spell_code
 from discoparse.neural.marginals import Marginals, labeller_states, marginals
 from discoparse.neural.replay import replay, yields
 from discoparse.neural.sampling import sample
 from discoparse.neural.scoring import FoldedScorers
 
 if TYPE_CHECKING:
-    from discoparse.neural.decoder import Decoder, Words
+    from discoparse.neural.decisions import Words
+    from discoparse.neural.decoder import Decoder
 
 UNSCORED = standard_parameters().delete_labels  # ROOT and the like
 _SEED = 19  # the same text gives the same samples

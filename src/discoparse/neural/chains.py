@@ -13,7 +13,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from discoparse.neural.labelling import longest_chain
+from discoparse.neural.codes import longest_chain
 from discoparse.neural.lockstep import NO_LABEL
 from discoparse.neural.network import Scorers
 

@@ -17,7 +17,8 @@ from torch import Tensor
 
 from discoparse.errors import did_you_mean
 from discoparse.neural.chains import ChainScores
-from discoparse.neural.labelling import label_codes, longest_chain
+from discoparse.neural.codes import longest_chain
+from discoparse.neural.labelling import label_codes
 from discoparse.neural.lockstep import GoldBatch, Lockstep, LockstepOracle, Policy, gold_tensors
 from discoparse.neural.network import Scorers
 from discoparse.neural.scoring import FoldedScorers, ScoringPolicy

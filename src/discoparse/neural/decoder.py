@@ -1,49 +1,38 @@
 """The decoder: sentences in, decisions out. Everything between words and trees happens here.
 
-It sorts sentences into batches of like length, encodes them, chooses between the three ways to the structural actions
-(single sentences on a CPU, a batch in lockstep, the GPU kernel), labels the foci and tags the words.
+It sorts sentences into batches of like length and has the compiled network decide, where there is one. Otherwise it
+encodes them, chooses between the three ways to the structural actions (single sentences on a CPU, a batch in lockstep,
+the GPU kernel), labels the foci and tags the words.
 Shapes: B sentences, N tokens, T structural steps, D token vector.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from discoparse.neural.batching import by_budget, chunks
+from discoparse.neural.batching import BATCH_PIECES, BATCH_TOKENS, chunks, length_batches
+from discoparse.neural.codes import Chains
+from discoparse.neural.compiled.decoder import CompiledDecoder
+from discoparse.neural.config import PRETRAINED
 from discoparse.neural.constraints import LimitBatch, Limits, constrained_codes, constrained_pass, free
+from discoparse.neural.decisions import Decoded, LabelledYields, Words, labelled_yields
 from discoparse.neural.few import FEW, FewScorers, few_pass
 from discoparse.neural.forms import FormCache
-from discoparse.neural.labelling import Chains, label_codes
+from discoparse.neural.labelling import label_codes
 from discoparse.neural.network import Network
 from discoparse.neural.pieces import piece_batch
 from discoparse.neural.pretrained import Pieces
-from discoparse.neural.replay import replay, yields
 from discoparse.neural.scoring import FoldedScorers
 from discoparse.neural.structure import structural_pass
 from discoparse.neural.vocabulary import Vocabulary
 
-# Tokens of a batch with padding: large enough to keep the device busy, small enough for its caches or memory.
-BATCH_TOKENS = {"cpu": 3072, "cuda": 32768}
-BATCH_PIECES = {"cpu": 512, "cuda": 32768}  # with a pretrained encoder, whose layers are wide
 # Rows times tokens that are searched at once, where a sentence has several rows: a step costs less, the more share it.
 ROW_TOKENS = {"cpu": 12288, "cuda": 1 << 20}
-Words = Sequence[str]
-
-
-@dataclass
-class Decoded:
-    """The decisions for a batch, on the host; entries past a sentence's 2n-1 steps are undefined."""
-
-    actions: list[list[int]]  # [B][T] slots, see `lockstep`
-    labels: list[list[int]]  # [B][T] codes of label chains, see `labelling.spell_code`; 0 for NO-LABEL
-    tags: list[list[int]]  # [B][N]
-    probabilities: list[list[float]] | None  # [B][T] of the labels
 
 
 class Pending:
@@ -64,37 +53,37 @@ class Pending:
         return Decoded(actions, labels, tags, probabilities[0] if probabilities else None)
 
 
-@dataclass(frozen=True)
-class LabelledYields:
-    """The constituents of many sentences as arrays, sorted by sentence, and the tags of their words.
-
-    Constituent c is in sentence `sentence[c]`, with the label chain `labels[label[c]]` (from the top down) over the
-    tokens `token[start[c] : start[c + 1]]`. Word k of all sentences has the tag `tags[tag[k]]`.
-    """
-
-    sentence: np.ndarray  # [C]
-    label: np.ndarray  # [C]
-    start: np.ndarray  # [C + 1]
-    token: np.ndarray  # [start[C]]
-    tag: np.ndarray  # [words]
-    labels: list[tuple[str, ...]]
-    tags: list[str]
-
-
 class Decoder:
     """Greedy decoding with one network. Safe to use from several threads."""
 
-    def __init__(self, network: Network, vocabulary: Vocabulary, device: torch.device) -> None:
+    compiled: CompiledDecoder | None = None
+
+    def __init__(
+        self,
+        network: Network,
+        vocabulary: Vocabulary,
+        device: torch.device,
+        compiled: CompiledDecoder | None = None,
+    ) -> None:
+        """`compiled` is of the same network, if there is one already."""
         self.network = network.to(device).eval()
         if network.encoder.pretrained is not None:
             network.encoder.pretrained.half_precision = device.type == "cuda" and torch.cuda.is_bf16_supported()
         self.vocabulary = vocabulary
         self.device = device
         self.chains = Chains(vocabulary)
-        self.reset()
+        self._start(compiled)
 
     def reset(self) -> None:
         """Forget what was computed from the network's parameters; call it after changing them."""
+        self._start(None)
+
+    def _start(self, compiled: CompiledDecoder | None) -> None:
+        self.compiled = compiled
+        if compiled is None and self.device.type == "cpu":
+            state = self.network.state_dict().items()
+            parameters = {name: tensor.numpy() for name, tensor in state if not name.startswith(PRETRAINED)}
+            self.compiled = CompiledDecoder.of(self.network.config, parameters, self.vocabulary)
         self._forms = FormCache(self.network, self.vocabulary, self.device)
         with torch.inference_mode():
             self.fast_scorers = (
@@ -113,6 +102,10 @@ class Decoder:
 
         `limits` are constraints on the sentences, None where a sentence has none.
         """
+        if self.compiled is not None and (limits is None or not any(limits)):
+            encode = None if self.compiled.network.has_encoder else self._packed_vectors
+            yield from self.compiled.decode(sentences, self.batches(sentences), encode)
+            return
         before: tuple[np.ndarray, Pending] | None = None
         for chosen in self.batches(sentences):
             # A GPU starts on this batch while the host unpacks the previous one.
@@ -134,8 +127,7 @@ class Decoder:
         if self.vocabulary.pieces is not None:  # most of the time goes into these
             pieces, budget = self.vocabulary.pieces, BATCH_PIECES[self.device.type]
             lengths = np.array([sum(len(pieces.pieces(word)) for word in sentence) for sentence in sentences])
-        order = np.argsort(lengths, kind="stable")
-        return by_budget(order[np.searchsorted(lengths[order], 1) :], lengths, budget)
+        return length_batches(lengths, budget)
 
     def chunks(self, lengths: Sequence[int], rows: int) -> Iterator[tuple[int, int]]:
         """Ranges of the sentences of a batch that are searched together, with so many rows each."""
@@ -152,6 +144,13 @@ class Decoder:
         pieces = self._pieces(sentences, padded.shape[1])
         first, last = self.network.encoder.token_vectors(words[index], vectors[index], lengths, pieces)
         return first, last, lengths
+
+    def _packed_vectors(self, sentences: Sequence[Words]) -> tuple[np.ndarray, np.ndarray]:
+        """What `encode` gives, without padding: [M, D] twice for the M tokens of all sentences."""
+        with torch.inference_mode():  # in whatever thread this runs
+            first, last, lengths = self.encode(sentences)
+            inside = torch.arange(first.shape[1]) < lengths[:, None]
+            return first[inside].numpy(), last[inside].numpy()
 
     def _pieces(self, sentences: Sequence[Words], width: int) -> Pieces | None:
         """What a pretrained encoder reads of sentences of at most `width` words."""
@@ -208,47 +207,9 @@ class Decoder:
 
     def labelled_yields(self, sentences: Sequence[Words]) -> LabelledYields:
         """The constituents and tags of sentences as arrays, without building trees."""
-        lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
-        codes: list[list[int]] = [[] for _ in sentences]
-        masks: list[list[int]] = [[] for _ in sentences]
-        tags: list[list[int]] = [[] for _ in sentences]
-        for chosen, decoded in self.decode(sentences):
-            for b, k in enumerate(chosen.tolist()):
-                steps = 2 * len(sentences[k]) - 1
-                labels = decoded.labels[b][:steps]
-                foci = yields(replay(decoded.actions[b][:steps]))
-                codes[k] = [code for code in labels if code]
-                masks[k] = [focus for focus, code in zip(foci, labels, strict=True) if code]
-                tags[k] = decoded.tags[b][: len(sentences[k])]
-        all_codes = np.array([code for sentence in codes for code in sentence], dtype=np.int64)
-        distinct, label = np.unique(all_codes, return_inverse=True)
-        sizes, token = _members(masks)
-        return LabelledYields(
-            sentence=np.repeat(np.arange(len(lengths)), [len(sentence) for sentence in masks]),
-            label=label,
-            start=np.concatenate([[0], np.cumsum(sizes)]),
-            token=token,
-            tag=np.array([tag for sentence in tags for tag in sentence], dtype=np.int64),
-            labels=[self.chains[code] for code in distinct.tolist()],
-            tags=self.vocabulary.tags,
-        )
+        return labelled_yields(sentences, self.decode(sentences), self.chains, self.vocabulary.tags)
 
 
 def last_steps(actions: Tensor, lengths: Tensor) -> Tensor:
     """Where the whole sentence is the focus [B, T]: NO-LABEL is illegal there (Table 1)."""
     return torch.arange(actions.shape[1], device=actions.device) == (2 * lengths - 2)[:, None]
-
-
-def _members(masks: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """The size of every set given as a bit mask, and the members of all, in order.
-
-    >>> _members([[0b101], [], [0b1, 0b11]])
-    (array([2, 1, 2]), array([0, 2, 0, 0, 1]))
-    """
-    flat = [mask for sentence in masks for mask in sentence]
-    octets = [-(-mask.bit_length() // 8) for mask in flat]
-    packed = np.frombuffer(b"".join(mask.to_bytes(n, "little") for mask, n in zip(flat, octets, strict=True)), np.uint8)
-    bits = np.flatnonzero(np.unpackbits(packed, bitorder="little"))  # counted from the first bit of the first set
-    starts = 8 * (np.cumsum(octets, dtype=np.int64) - octets)
-    owner = np.searchsorted(starts, bits, side="right") - 1
-    return np.bincount(owner, minlength=len(flat)), bits - starts[owner]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
-
-import torch
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from discoparse.errors import UsageError
+
+if TYPE_CHECKING:
+    import torch
 
 DEVICES = ("auto", "cpu", "cuda")
 
@@ -17,6 +21,8 @@ def choose_device(name: str = "auto") -> torch.device:
     >>> choose_device("cpu")
     device(type='cpu')
     """
+    import torch  # here: it takes a second, and the compiled network does without
+
     available = torch.cuda.is_available()
     if name == "auto":
         name = "cuda" if available else "cpu"
@@ -28,11 +34,33 @@ def choose_device(name: str = "auto") -> torch.device:
     return torch.device(name)
 
 
+def device_name(name: str = "auto") -> str:
+    """As `choose_device`, but PyTorch is only asked where there may be a GPU.
+
+    >>> device_name("cpu")
+    'cpu'
+    """
+    if name == "cpu" or (name == "auto" and not _may_have_gpu()):
+        return "cpu"
+    return str(choose_device(name))
+
+
+def _may_have_gpu() -> bool:
+    """Whether this system has a driver for GPUs, or PyTorch is there to be asked anyway."""
+    if "torch" in sys.modules or sys.platform not in ("linux", "darwin"):
+        return True
+    drivers = ("nvidiactl", "nvidia0", "kfd", "dxg")  # NVIDIA's, AMD's, that of Windows seen from Linux
+    return any(Path("/dev", driver).exists() for driver in drivers)
+
+
 def use_threads(count: int) -> None:
-    """Set the number of CPU cores that PyTorch may use in this process."""
+    """Set the number of CPU cores that PyTorch, if it is loaded, may use in this process."""
     if count < 1:
         raise UsageError(f"{count} threads: at least one is needed")
-    torch.set_num_threads(count)
+    if "torch" in sys.modules:
+        import torch
+
+        torch.set_num_threads(count)
 
 
 def training_threads(trainings: int = 1) -> int:

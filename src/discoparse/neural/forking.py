@@ -7,11 +7,10 @@ pool of threads (OpenMP) is gone: the first operation that wants more than one o
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from typing import Protocol
 from weakref import WeakSet
-
-import torch
 
 
 class HasLock(Protocol):
@@ -31,7 +30,8 @@ def renew_lock_in_children(owner: HasLock) -> None:
 def _prepare_child() -> None:
     for owner in _shared:
         owner.lock = threading.Lock()
-    if torch.get_num_threads() > 1:
+    torch = sys.modules.get("torch")  # not imported where the compiled network is used
+    if torch is not None and torch.get_num_threads() > 1:
         torch.set_num_threads(1)
 
 

@@ -13,41 +13,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from discoparse.neural import kernels
-from discoparse.neural.pretrained import Pieces, Pretrained, PretrainedConfig
+from discoparse.neural.config import NetworkConfig, StoredNetwork
+from discoparse.neural.pretrained import Pieces, Pretrained
 
 POSITIONS = 4  # a set is represented by min(s), max(s) and the first and last token of its gap (Section 3.2)
-
-
-@dataclass(frozen=True)
-class NetworkConfig:
-    """Sizes of the vocabularies, and of the layers."""
-
-    words: int  # known words, with UNK
-    characters: int
-    tags: int
-    labels: int  # with NO-LABEL, which is 0
-    word_size: int = 32
-    character_size: int = 100
-    character_hidden: int = 50
-    hidden: int = 200
-    layers: int = 2
-    scorer_hidden: int = 200
-    chains: bool = False  # label a unary chain node by node instead of as one label
-    pretrained: PretrainedConfig | None = None  # a transformer whose vectors stand beside c(x) and w(x)
-
-    def __post_init__(self) -> None:
-        if isinstance(self.pretrained, dict):  # from JSON
-            object.__setattr__(self, "pretrained", PretrainedConfig(**self.pretrained))
-
-    @property
-    def form_size(self) -> int:
-        """The size of c(x); 0 without characters."""
-        return 2 * self.character_hidden if self.character_size else 0
-
-    @property
-    def input_size(self) -> int:
-        """The size of a token's vector before the bi-LSTM layers."""
-        return self.form_size + self.word_size + (self.pretrained.size if self.pretrained is not None else 0)
 
 
 @dataclass(frozen=True)
@@ -313,3 +282,13 @@ def initialise(network: nn.Module) -> None:
                 nn.init.xavier_uniform_(gate)
         else:
             nn.init.xavier_uniform_(parameter)
+
+
+def network_of(stored: StoredNetwork) -> Network:
+    """The network with these parameters. The random initial values leave no trace in PyTorch's generator."""
+    with torch.random.fork_rng(devices=[]):
+        network = Network(stored.config)
+    network.load_state_dict({name: torch.from_numpy(array) for name, array in stored.parameters.items()})
+    if network.encoder.pretrained is not None and stored.eight_bits:
+        network.encoder.pretrained.use_eight_bits()
+    return network

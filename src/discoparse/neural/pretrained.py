@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from discoparse.errors import DiscoparseError, UsageError
+from discoparse.neural.config import PretrainedConfig
 from discoparse.neural.eight_bit import EightBitLinear
 from discoparse.neural.graphs import Graphs
 from discoparse.neural.pieces import PieceBatch, PieceVocabulary
@@ -22,22 +23,9 @@ from discoparse.neural.pieces import PieceBatch, PieceVocabulary
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-PRETRAINED = "encoder.pretrained."  # begins the names of its parameters in a network
 INSTALL = "pip install 'discoparse[transformers]'"
 _WIDEST_WINDOW = 512  # pieces; attention costs their square, and few sentences have more
 _POSITIONS_AFTER_PADDING = ("roberta", "mpnet", "camembert", "xlm-roberta", "longformer", "data2vec-text")
-
-
-@dataclass(frozen=True)
-class PretrainedConfig:
-    """A transformer without its parameters, and how it is used."""
-
-    transformer: dict[str, Any] = field(default_factory=dict)  # its configuration, as `transformers` has it
-    size: int = 0  # E
-    pooling: str = "first"  # which pieces stand for a word
-    mix: bool = False  # a weighted sum of all layers instead of the last one
-    bidirectional: bool = False  # a decoder, whose causal mask is lifted
-    pieces: dict[str, Any] = field(default_factory=dict)  # `PieceVocabulary.to_json`
 
 
 @dataclass

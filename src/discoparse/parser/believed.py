@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discoparse.neural.belief import UNSCORED, Belief, agreed
-from discoparse.neural.labelling import Chains
+from discoparse.neural.codes import Chains
 from discoparse.neural.replay import build_tree, replay
 from discoparse.parser.doubt import Doubt
 from discoparse.tree import Token, Tree, indexes

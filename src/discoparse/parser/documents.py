@@ -33,7 +33,12 @@ class Wish:
     notice: Notice | None = None  # told of a language that the model does not know
 
     def trees(
-        self, parser: Parser, passages: Iterable[Passage | None], idle: Callable[[], bool] | None = None
+        self,
+        parser: Parser,
+        passages: Iterable[Passage | None],
+        idle: Callable[[], bool] | None = None,
+        *,
+        all_there: bool = False,
     ) -> Iterator[list[Tree]]:
         """The trees of each passage: one, or several, or none."""
         if self.notice is not None:
@@ -42,7 +47,7 @@ class Wish:
         if self.constraints is not None:
             passages = self.constraints.limit(passages, parser)
         if self.best is None:
-            for tree in parser.parse_passages(passages, idle, self.doubt):
+            for tree in parser.parse_passages(passages, idle, self.doubt, all_there=all_there):
                 yield [] if tree is None else [tree]
             return
         for number, trees in enumerate(parser.stream_best(passages, self.best, idle), 1):
@@ -65,13 +70,15 @@ def parse_documents(
     notice: Notice,
     refuse: Notice,
     idle: Callable[[], bool] | None = None,
+    all_there: bool = False,
     wish: Wish | None = None,
 ) -> Iterator[Tree | None]:
     """The trees of texts that come in pieces; with `pretokenized`, None for a line that is blank or refused, and with
     constraints for a sentence that cannot be parsed within them. A text that is blank needs no parser.
 
     `notice` is told of sentences that were cut, `refuse` of lines that were refused; `idle` tells whether the next
-    piece has not arrived yet: then what is there is parsed without waiting for it.
+    piece has not arrived yet: then what is there is parsed without waiting for it. With `all_there`, as for files, no
+    piece has to be waited for.
     """
 
     wish = wish or Wish()
@@ -87,7 +94,7 @@ def parse_documents(
         if parser is None:
             yield from _no_trees(found)
             continue
-        for trees in wish.trees(parser, found, idle):
+        for trees in wish.trees(parser, found, idle, all_there=all_there):
             if not trees:
                 yield None
             yield from trees
@@ -109,6 +116,7 @@ def parse_treebank(
     *,
     keep: Collection[str] = (),
     wish: Wish | None = None,
+    all_there: bool = False,
 ) -> Iterator[Tree | None]:
     """The parser's trees for the sentences of a treebank, with their ids; None for one that cannot be parsed.
 
@@ -119,7 +127,7 @@ def parse_treebank(
     found: Iterable[Passage | None] = (
         _passage(parser, number, tree, keep, refuse) for number, tree in enumerate(sentences, 1)
     )
-    for tree, trees in zip(gold, wish.trees(parser, found), strict=True):
+    for tree, trees in zip(gold, wish.trees(parser, found, all_there=all_there), strict=True):
         for parsed in trees:
             parsed.id = tree.id if parsed.id is None else f"{tree.id}{parsed.id[parsed.id.index('.') :]}"
         if not trees:

@@ -37,7 +37,8 @@ class Ensemble(Parser):
         self.device, self.threads, self.network = first.device, first.threads, first.network
         self.info = next((member.info for member in members if member.language is not None), first.info)
         self.decoder = EnsembleDecoder([member.decoder for member in members])
-        self.vocabulary = self.decoder.vocabulary
+        self.vocabulary, self.chains = self.decoder.vocabulary, self.decoder.chains
+        self._device, self._compiled = str(first.device), None
 
     def __repr__(self) -> str:
         return f"<Ensemble of {', '.join(map(repr, self.members))}>"

@@ -148,27 +148,25 @@ def _no_model(name: str, installed: Installed) -> str:
 def load(model: str | Path, device: str = "auto", threads: int | None = None) -> Parser:
     """The parser of an installed model, as `load("nl")`, or of a model's directory.
 
-    `device` is `auto` (a GPU if there is one), `cpu` or `cuda`. `threads` sets how many threads PyTorch uses, in this
-    whole process and in others that the parser is sent to; by default PyTorch's setting is left alone. Loading runs no
-    code that a model brings along.
+    `device` is `auto` (a GPU if there is one), `cpu` or `cuda`. `threads` sets how many threads parsing uses, and
+    PyTorch in this whole process and in others that the parser is sent to; by default the compiled network uses one,
+    and PyTorch's setting is left alone. Loading runs no code that a model brings along.
     """
     directory = find_model(model)
-    from discoparse.neural.device import choose_device, use_threads
+    from discoparse.neural.device import device_name, use_threads
 
     if threads is not None:
         use_threads(threads)
-    parser = load_parser(directory, choose_device(device))
-    parser.threads = threads
-    return parser
+    return load_parser(directory, device_name(device), threads)
 
 
-def load_parser(path: str | Path, device: str | torch.device = "cpu") -> Parser:
+def load_parser(path: str | Path, device: str | torch.device = "cpu", threads: int | None = None) -> Parser:
     """The parser of the model in a directory, or in the output directory of a training."""
-    from discoparse.model.model import load_model
+    from discoparse.model.stored import read_model
     from discoparse.parser.parser import Parser
 
-    model = load_model(path)
-    return Parser(model.network, model.vocabulary, device, model.info)
+    model = read_model(path)
+    return Parser(model.network, model.vocabulary, device, model.info, threads)
 
 
 def read_card(model: str | Path) -> str:

@@ -7,31 +7,35 @@ import multiprocessing
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.model.info import ModelInfo
-from discoparse.neural.beam import best_trees
-from discoparse.neural.belief import believe
 from discoparse.neural.calibration import Calibration
-from discoparse.neural.constraints import Limits, limits_for
-from discoparse.neural.decoder import Decoder
+from discoparse.neural.codes import Chains
+from discoparse.neural.compiled.decoder import CompiledDecoder
+from discoparse.neural.config import StoredNetwork
+from discoparse.neural.decisions import Decoded
 from discoparse.neural.device import use_threads
-from discoparse.neural.network import Network, NetworkConfig
 from discoparse.neural.replay import build_tree, replay
 from discoparse.neural.vocabulary import Vocabulary
-from discoparse.parser.believed import believed_tree
 from discoparse.parser.doubt import Doubt
 from discoparse.parser.passages import Notice, Passage, read_text
 from discoparse.parser.tokens import unparsable, word_lists
 from discoparse.parser.windows import windows
 from discoparse.system.constraints import ConstraintError, Constraints
 from discoparse.tree import Token, Tree
+
+if TYPE_CHECKING:
+    import torch
+
+    from discoparse.neural.constraints import Limits
+    from discoparse.neural.decoder import Decoder
+    from discoparse.neural.network import Network
 
 # Tokens that a stream is read ahead, to be sorted by length.
 WINDOW_TOKENS = {"cpu": 16384, "cuda": 131072}
@@ -41,22 +45,70 @@ _PROCESS = os.urandom(16)  # tells whether a pickled parser is revived in the pr
 
 
 class Parser:
-    """A network with its vocabulary. Picklable, and safe to use from several threads and after a fork."""
+    """A network with its vocabulary. Picklable, and safe to use from several threads and after a fork.
+
+    PyTorch is only imported where the compiled network is not enough: `network` and `decoder` are made when asked for.
+    """
 
     def __init__(
         self,
-        network: Network,
+        network: Network | StoredNetwork,
         vocabulary: Vocabulary,
         device: str | torch.device = "cpu",
         info: ModelInfo | None = None,
+        threads: int | None = None,
     ) -> None:
-        self.device = torch.device(device)
-        self.info = info  # of a model that was loaded
-        self.threads: int | None = None  # what `load` was told, for copies in other processes
-        self.network = network.to(self.device).eval()
+        self._network = network
+        self._device = str(device)
         self.vocabulary = vocabulary
-        self.decoder = Decoder(self.network, vocabulary, self.device)
+        self.info = info  # of a model that was loaded
         self.calibration = Calibration.from_json({} if info is None else info.calibration)
+        self.threads = threads  # what `load` was told, for copies in other processes
+        self.chains = Chains(vocabulary)
+        self._compiled: CompiledDecoder | None = None
+        if isinstance(network, StoredNetwork) and self._device == "cpu" and CompiledDecoder.suits(network.config):
+            self._compiled = CompiledDecoder.of(network.config, network.parameters, vocabulary, threads)
+        if self._compiled is None:
+            _ = self.decoder  # made now, so that parsing need not wait for it
+
+    @cached_property
+    def device(self) -> torch.device:
+        """Where the network is."""
+        import torch
+
+        return torch.device(self._device)
+
+    @cached_property
+    def network(self) -> Network:
+        """The network as PyTorch's module."""
+        if not isinstance(self._network, StoredNetwork):
+            return self._network.to(self.device).eval()
+        from discoparse.neural.network import network_of
+
+        if self.threads is not None:
+            use_threads(self.threads)
+        return network_of(self._network).to(self.device).eval()
+
+    @cached_property
+    def decoder(self) -> Decoder:
+        """All that can be done with the network; greedy parsing does without where the network is compiled."""
+        from discoparse.neural.decoder import Decoder
+
+        return Decoder(self.network, self.vocabulary, self.device, self._compiled)
+
+    def forget_forms(self) -> None:
+        """Encode word forms anew, as for a text that was never seen: for measurements."""
+        if self._compiled is not None:
+            self._compiled.forget_forms()
+        else:
+            self.decoder.reset()
+
+    def _decode(
+        self, sentences: Sequence[Sequence[str]], limits: Sequence[Limits | None]
+    ) -> Iterator[tuple[np.ndarray, Decoded]]:
+        if self._compiled is not None and not any(limits):
+            return self._compiled.decode(sentences)
+        return self.decoder.decode(sentences, probabilities=True, limits=limits)
 
     def __repr__(self) -> str:
         if self.info is None:
@@ -64,16 +116,17 @@ class Parser:
         else:
             facts = {"language": self.info.language, "trained on": ", ".join(self.info.treebanks)}
             what = ", ".join([repr(self.info.name), *(f"{name} {fact}" for name, fact in facts.items() if fact)])
-        return f"<Parser {what}, on {self.device}>"
+        return f"<Parser {what}, on {self._device}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Locks and caches stay behind; on a machine without a GPU, the copy uses the CPU."""
-        parameters = {name: tensor.cpu() for name, tensor in self.network.state_dict().items()}
+        network = self._network
+        if not isinstance(network, StoredNetwork):
+            state = {name: tensor.float().cpu().numpy() for name, tensor in self.network.state_dict().items()}
+            pretrained = network.encoder.pretrained
+            network = StoredNetwork(network.config, state, pretrained is not None and pretrained.eight_bits)
         threads = self.threads, _PROCESS
-        pretrained = self.network.encoder.pretrained
-        eight_bits = pretrained is not None and pretrained.eight_bits
-        kept = (self.network.config, self.vocabulary, self.device.type, self.info)
-        return _revive, (parameters, *kept, threads, eight_bits)
+        return _revive, (network, self.vocabulary, self._device.partition(":")[0], self.info, threads)
 
     @property
     def language(self) -> str | None:
@@ -158,6 +211,8 @@ class Parser:
         self, passages: Iterable[Passage | None], count: int, idle: Callable[[], bool] | None = None
     ) -> Iterator[list[Tree]]:
         """Up to `count` different trees of each passage of a stream, the most probable first; none for None."""
+        from discoparse.neural.beam import best_trees
+
         self.require_one_model()
         if type(count) is not int or not 1 <= count <= MOST_TREES:
             raise UsageError(f"the number of best trees is 1 to {MOST_TREES}, not {count!r}")
@@ -185,7 +240,9 @@ class Parser:
         self.require_one_model()
         if not isinstance(constraints, Constraints):
             constraints = Constraints.from_json(constraints)
-        return limits_for(constraints, words, self.vocabulary, self.network.config.chains)
+        from discoparse.neural.constraints import limits_for
+
+        return limits_for(constraints, words, self.vocabulary, self._network.config.chains)
 
     def stream(self, pieces: Iterable[str], *, lines: bool = False, notice: Notice | None = None) -> Iterator[Tree]:
         """The trees of a text that comes in pieces, such as the lines of a file, and may be of any length.
@@ -195,24 +252,30 @@ class Parser:
         passages = read_text(pieces, self.language, notice or _warn, lines=lines)
         return (tree for tree in self.parse_passages(passages) if tree is not None)
 
-    def stream_tokens(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tree | None]:
+    def stream_tokens(self, sentences: Iterable[Sequence[str]], *, all_there: bool = False) -> Iterator[Tree | None]:
         """A tree for each sentence of a stream of any length, in order; None for a sentence that `parse_tokens` would
-        refuse: without words, with too many, or with a word that is empty or absurdly long."""
-        lists = word_lists(sentences)
-        return self.parse_passages(Passage(words) if unparsable(words) is None else None for words in lists)
+        refuse: without words, with too many, or with a word that is empty or absurdly long.
+
+        The first trees come soon. If the sentences are all there, as in a file, `all_there` saves some time."""
+        passages = (Passage(words) if unparsable(words) is None else None for words in word_lists(sentences))
+        return self.parse_passages(passages, all_there=all_there)
 
     def parse_passages(
         self,
         passages: Iterable[Passage | None],
         idle: Callable[[], bool] | None = None,
         doubt: Doubt | None = None,
+        *,
+        all_there: bool = False,
     ) -> Iterator[Tree | None]:
         """A tree for each passage of a stream, in order, and None for None; trees know the places of their words.
 
         Passages are read ahead and parsed together, but not while the stream is `idle`. With `doubt`, trees have
-        probabilities.
+        probabilities. If it is a file, with `all_there`, nobody waits for the first trees, so that many are parsed
+        together from the start.
         """
-        for window in windows(passages, _size, WINDOW_TOKENS[self.device.type], idle):
+        most = WINDOW_TOKENS[self._device.partition(":")[0]]
+        for window in windows(passages, _size, most, idle, slow_start=not all_there):
             yield from self._parse_window(window, doubt)
 
     # -- how it is done -------------------------------------------------------------------------------------------
@@ -251,6 +314,9 @@ class Parser:
         trees: list[Tree | None] = [None] * len(window)
         sentences = [[] if passage is None else passage.words for passage in window]
         if doubt is not None:
+            from discoparse.neural.belief import believe  # here and below: PyTorch's
+            from discoparse.parser.believed import believed_tree
+
             self.require_one_model()
             found = believe(self.decoder, sentences, doubt.samples, self.calibration, doubt.least)
             for k, belief in found:
@@ -261,14 +327,14 @@ class Parser:
                 trees[k] = tree
             return trees
         limits = [None if passage is None else passage.limits for passage in window]
-        for chosen, decoded in self.decoder.decode(sentences, probabilities=True, limits=limits):
+        for chosen, decoded in self._decode(sentences, limits):
             assert decoded.probabilities is not None
             for b, k in enumerate(chosen.tolist()):
                 passage = window[k]
                 assert passage is not None
                 tokens = self._tokens(passage, decoded.tags[b])
                 steps = 2 * len(tokens) - 1
-                chains = [self.decoder.chains[code] for code in decoded.labels[b][:steps]]
+                chains = [self.chains[code] for code in decoded.labels[b][:steps]]
                 tree = build_tree(tokens, replay(decoded.actions[b][:steps]), chains, decoded.probabilities[b])
                 tree.text = passage.text
                 trees[k] = tree
@@ -310,25 +376,21 @@ def _warn_of_text(number: int, message: str) -> None:
 
 
 def _revive(
-    parameters: dict[str, Tensor],
-    config: NetworkConfig,
+    network: StoredNetwork,
     vocabulary: Vocabulary,
     device: str,
     info: ModelInfo | None,
     threads: tuple[int | None, bytes],
-    eight_bits: bool,
 ) -> Parser:
     """A parser from what `Parser.__reduce__` kept."""
     count, process = threads
+    if device != "cpu":
+        import torch
+
+        device = device if torch.cuda.is_available() else "cpu"
+    parser = Parser(network, vocabulary, device, info, count)
     if process != _PROCESS:
-        _use_threads_elsewhere(count)
-    with torch.random.fork_rng(devices=[]):  # as in `load_parser`
-        network = Network(config)
-    network.load_state_dict(parameters)
-    if network.encoder.pretrained is not None and eight_bits:
-        network.encoder.pretrained.use_eight_bits()
-    parser = Parser(network, vocabulary, device if torch.cuda.is_available() else "cpu", info)
-    parser.threads = count
+        _use_threads_elsewhere(count)  # after PyTorch was imported, if it is needed
     return parser
 
 

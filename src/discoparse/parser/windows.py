@@ -11,16 +11,23 @@ _FIRST = 64  # how many times smaller the first window is than later ones
 
 
 def windows(
-    items: Iterable[Item], size: Callable[[Item], int], most: int, idle: Callable[[], bool] | None = None
+    items: Iterable[Item],
+    size: Callable[[Item], int],
+    most: int,
+    idle: Callable[[], bool] | None = None,
+    *,
+    slow_start: bool = True,
 ) -> Iterator[list[Item]]:
-    """Lists of items, in order, of about `most` in total size. The first windows are smaller, so the first results come
-    soon; so is a window after which nothing seems to come (`idle`).
+    """Lists of items, in order, of about `most` in total size. With a slow start the first windows are smaller, so the
+    first results come soon; so is a window after which nothing seems to come (`idle`).
 
     >>> [len(window) for window in windows(["word"] * 1000, len, most=1600)]
     [7, 13, 25, 50, 100, 200, 400, 205]
+    >>> [len(window) for window in windows(["word"] * 1000, len, most=1600, slow_start=False)]
+    [400, 400, 200]
     """
     window: list[Item] = []
-    total, limit = 0, -(-most // _FIRST)
+    total, limit = 0, -(-most // _FIRST) if slow_start else most
     for item in items:
         window.append(item)
         total += max(1, size(item))

@@ -16,7 +16,8 @@ from torch.nn import functional as F
 
 from discoparse.model.encoder import encoder_files
 from discoparse.model.info import ModelInfo
-from discoparse.neural.network import Dropout, Encoder, NetworkConfig, initialise, look_up
+from discoparse.neural.config import NetworkConfig
+from discoparse.neural.network import Dropout, Encoder, initialise, look_up
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.pretraining.corpus import TextCorpus
 from discoparse.pretraining.recipe import WordRecipe

@@ -14,8 +14,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from discoparse.neural.batching import by_budget
-from discoparse.neural.network import Dropout, Network, NetworkConfig
-from discoparse.neural.pretrained import PretrainedConfig
+from discoparse.neural.config import NetworkConfig, PretrainedConfig
+from discoparse.neural.network import Dropout, Network
 from discoparse.neural.structure import explore
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.training.corpus import ChainTable, Corpus

@@ -13,9 +13,10 @@ from discoparse.errors import UsageError
 from discoparse.files.sealed import CHECKSUMS, read_sealed
 from discoparse.model.encoder import is_own_encoder
 from discoparse.model.info import CONFIG, PARAMETERS, TOKENIZER, encoder_directory
+from discoparse.neural.config import PRETRAINED, PretrainedConfig
 from discoparse.neural.network import Network
 from discoparse.neural.pieces import PieceVocabulary
-from discoparse.neural.pretrained import PRETRAINED, PretrainedConfig, layer_of, read_pretrained
+from discoparse.neural.pretrained import layer_of, read_pretrained
 from discoparse.training.recipe import Recipe
 
 _PREFIX = f"{PRETRAINED}transformer."

@@ -20,8 +20,8 @@ from discoparse.files.streams import printable
 from discoparse.model.encoder import is_own_encoder, load_encoder
 from discoparse.model.info import CONFIG, ModelInfo, encoder_directory
 from discoparse.model.model import load_model
-from discoparse.neural.network import Network, NetworkConfig
-from discoparse.neural.pretrained import PRETRAINED
+from discoparse.neural.config import PRETRAINED, NetworkConfig
+from discoparse.neural.network import Network
 from discoparse.neural.vocabulary import UNKNOWN, Vocabulary
 from discoparse.parser.finding import find_model
 from discoparse.training.recipe import Recipe, default_recipe
