@@ -16,7 +16,7 @@ from discoparse.neural.beam import RankedTree, best_trees, cheapest, search, top
 from discoparse.neural.belief import UNSCORED, agreed, believe
 from discoparse.neural.calibration import RAW, Calibration
 from discoparse.neural.chains import ChainScores
-from discoparse.neural.labelling import spell_code
+from discoparse.neural.codes import spell_code
 from discoparse.neural.marginals import expected_labels, labeller_states
 from discoparse.neural.replay import replay, yields
 from discoparse.neural.sampling import sample
