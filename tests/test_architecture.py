@@ -27,7 +27,7 @@ ROWS = (
     ("model", "parser"),
     ("training",),  # Section 3.5
     ("pretraining",),
-    ("experiment", "integrations"),
+    ("experiment", "integrations", "serve"),
     ("cli",),
 )
 WITHIN = {("treebank", "transform"), ("system", "transform"), ("evaluation", "drawing"), ("parser", "model")}

@@ -25,6 +25,7 @@ COMMANDS = {
     "pretrain": "Train an encoder on raw text, for a parser to start from.",
     "train": "Train a parser on a treebank.",
     "parse": "Parse text.",
+    "serve": "Serve a page and an HTTP API.",
     "models": "List the models, or show the card of one.",
     "benchmark": "Measure the speed of training and parsing.",
     "experiment": "Reproduce the paper's tables and figures on a treebank.",

@@ -148,14 +148,14 @@ class Parser:
         A blank line ends a sentence; with `lines`, every line end does. Spans are those of each text.
         """
         if isinstance(text, str):
-            return self._parse_all(read_text([text], self.language, _warn, lines=lines))
+            return self.parse_all(read_text([text], self.language, _warn, lines=lines))
         passages, counts = [], []
         for number, part in enumerate(_texts(text), 1):
             notice = partial(_warn_of_text, number)
             found = list(read_text([part], self.language, notice, lines=lines))
             passages += found
             counts.append(len(found))
-        trees = iter(self._parse_all(passages))
+        trees = iter(self.parse_all(passages))
         return [list(islice(trees, count)) for count in counts]
 
     @overload
@@ -205,7 +205,7 @@ class Parser:
         passages = self._passages(sentences)
         if constraints is not None:
             passages = self._constrained(passages, constraints)
-        return self._parse_all(passages, doubt)
+        return self.parse_all(passages, doubt)
 
     def stream_best(
         self, passages: Iterable[Passage | None], count: int, idle: Callable[[], bool] | None = None
@@ -278,6 +278,10 @@ class Parser:
         for window in windows(passages, _size, most, idle, slow_start=not all_there):
             yield from self._parse_window(window, doubt)
 
+    def parse_all(self, passages: Iterable[Passage], doubt: Doubt | None = None) -> list[Tree]:
+        """The trees of passages that all fit into memory, parsed together."""
+        return [tree for tree in self._parse_window(list(passages), doubt) if tree is not None]
+
     # -- how it is done -------------------------------------------------------------------------------------------
 
     def _passages(self, sentences: Iterable[Sequence[str]]) -> list[Passage]:
@@ -304,10 +308,6 @@ class Parser:
                 raise ConstraintError(f"sentence {number}: {error}", error.pair) from None
             limited.append(dataclasses.replace(passage, limits=limits))
         return limited
-
-    def _parse_all(self, passages: Iterable[Passage], doubt: Doubt | None = None) -> list[Tree]:
-        """The trees of passages that all fit into memory."""
-        return [tree for tree in self._parse_window(list(passages), doubt) if tree is not None]
 
     def _parse_window(self, window: Sequence[Passage | None], doubt: Doubt | None = None) -> list[Tree | None]:
         """Parse what fits into memory at once, in batches of sentences of like length."""

@@ -10,7 +10,7 @@ from discoparse.files.widths import visible
 from discoparse.system import gap, swap
 from discoparse.system.constituents import tree_constituents
 from discoparse.system.oracle import Gold, static_derivation
-from discoparse.system.transition import Configuration, Item
+from discoparse.system.transition import Action, Configuration, Item
 from discoparse.tree import Tree
 
 Row = dict[str, Any]
@@ -18,11 +18,15 @@ Rows = Callable[[Gold, int], list[Row]]
 
 
 def set_rows(gold: Gold, length: int) -> list[Row]:
+    """The rows of the canonical derivation, see `derivation_rows`."""
+    return derivation_rows(static_derivation(gold), length)
+
+
+def derivation_rows(derivation: Sequence[Action], length: int) -> list[Row]:
     """One row for each structural action and the labelling action after it; first the initial
     configuration."""
     c = Configuration.initial(length)
     rows = [_set_row(c, None, None)]
-    derivation = static_derivation(gold)
     for structural, labelling in zip(derivation[::2], derivation[1::2], strict=True):
         c = c.apply(structural)
         rows.append(_set_row(c, str(structural), str(labelling)))

@@ -1,0 +1,155 @@
+"""Measure `discoparse serve` against the library, in one run:
+
+taskset -c 0 python scripts/load_test.py --model nl --sentences FILE [--clients 32] [--client-core 1]
+
+FILE has a tokenised sentence on each line. The server and the library run on the core that this program was given
+(`taskset`), one after the other; the clients run in a process of their own on another core. Each client sends one
+sentence after the other on a connection that stays open. Printed are the tokens per second of the library (all
+sentences in one list) and of the server, and the median time of a lone request and of `Parser.parse_tokens`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import multiprocessing
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+_LONE = 200  # sentences that are sent one after the other
+_ROUNDS = 3
+
+
+class Client:
+    """One connection; HTTP/1.1 by hand, so that the load generator costs as little as possible."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+
+    async def __aenter__(self) -> Client:
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        self.writer.close()
+
+    async def parse(self, body: bytes) -> None:
+        head = f"POST /api/v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+        self.writer.write(head.encode() + body)
+        answer = await self.reader.readuntil(b"\r\n\r\n")
+        if b" 200 " not in answer.split(b"\r\n", 1)[0]:
+            raise SystemExit(f"the server answered {answer!r}")
+        size = next(line for line in answer.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+        await self.reader.readexactly(int(size.split(b":")[1]))
+
+
+def bodies_of(sentences: list[list[str]], model: str) -> list[bytes]:
+    return [json.dumps({"tokens": words, "model": model}).encode() for words in sentences]
+
+
+async def crowd(port: int, bodies: list[bytes], clients: int) -> float:
+    """Seconds that some clients need for all sentences together."""
+    waiting = iter(bodies)
+
+    async def work() -> None:
+        async with Client(port) as client:
+            for body in waiting:
+                await client.parse(body)
+
+    started = time.perf_counter()
+    await asyncio.gather(*(work() for _ in range(clients)))
+    return time.perf_counter() - started
+
+
+async def alone(port: int, bodies: list[bytes]) -> list[float]:
+    """Seconds of each of some requests of a lone client."""
+    times = []
+    async with Client(port) as client:
+        for body in bodies:
+            started = time.perf_counter()
+            await client.parse(body)
+            times.append(time.perf_counter() - started)
+    return times
+
+
+def _on_core(core: int | None, result: multiprocessing.Queue, function: object, *arguments: object) -> None:
+    if core is not None:
+        os.sched_setaffinity(0, {core})
+    result.put(asyncio.run(function(*arguments)))  # type: ignore[operator]
+
+
+def elsewhere(core: int | None, function: object, *arguments: object) -> object:
+    """What a coroutine returns that runs in another process."""
+    context = multiprocessing.get_context("spawn")
+    result = context.Queue()
+    process = context.Process(target=_on_core, args=(core, result, function, *arguments))
+    process.start()
+    value = result.get()
+    process.join()
+    return value
+
+
+def cpu_seconds(process: int) -> float:
+    """What a process has used of its core so far; Linux only."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--model", default="nl")
+    parser.add_argument("--sentences", type=Path, required=True)
+    parser.add_argument("--most", type=int, default=3000, help="sentences to use")
+    parser.add_argument("--clients", type=int, default=32)
+    parser.add_argument("--client-core", type=int)
+    parser.add_argument("--port", type=int, default=8765)
+    parser.add_argument("--workers", type=int, default=1)
+    options = parser.parse_args()
+    lines = options.sentences.read_text(encoding="utf-8").splitlines()
+    sentences = [words for words in (line.split() for line in lines) if 0 < len(words) <= 100][: options.most]
+    tokens = sum(map(len, sentences))
+    bodies = bodies_of(sentences, options.model)
+    print(f"{len(sentences)} sentences, {tokens} tokens, {options.clients} clients")
+
+    command = [sys.executable, "-m", "discoparse", "serve", "-m", options.model, "--port", str(options.port)]
+    server = subprocess.Popen([*command, "--workers", str(options.workers)], stderr=subprocess.PIPE, text=True)
+    try:
+        assert server.stderr is not None
+        print(server.stderr.readline().strip())
+        import discoparse
+
+        library = discoparse.load(options.model, "cpu", 1)
+        library.parse_tokens(sentences[:300])
+        elsewhere(options.client_core, crowd, options.port, bodies[:300], options.clients)
+        for _ in range(_ROUNDS):
+            started, used = time.perf_counter(), time.process_time()
+            library.parse_tokens(sentences)
+            seconds, used = time.perf_counter() - started, time.process_time() - used
+            before = cpu_seconds(server.pid)
+            served = elsewhere(options.client_core, crowd, options.port, bodies, options.clients)
+            assert isinstance(served, float)
+            print(
+                f"library {tokens / seconds:,.0f} tokens/s, server {tokens / served:,.0f} tokens/s, "
+                f"ratio {seconds / served:.2f}; by CPU time {used / (cpu_seconds(server.pid) - before):.2f}"
+            )
+            times = []
+            for words in sentences[:_LONE]:
+                started = time.perf_counter()
+                library.parse_tokens([words])
+                times.append(time.perf_counter() - started)
+            single = elsewhere(options.client_core, alone, options.port, bodies[:_LONE])
+            assert isinstance(single, list)
+            ours, theirs = statistics.median(times), statistics.median(single)
+            print(f"alone: library {1000 * ours:.2f} ms, server {1000 * theirs:.2f} ms, ratio {theirs / ours:.2f}")
+    finally:
+        server.terminate()
+        server.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""The bodies of requests: read within limits, decoded, and checked field by field. Whatever is in them, the answer is
+a `Refusal` that says what is wrong, never an error of the program."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Collection
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+
+from discoparse.serve.problems import Refusal
+from discoparse.serve.settings import Settings
+
+_JSON_TYPES = ("", "application/json", "text/json")
+_CLOSE = {"Connection": "close"}  # the rest of the body is not waited for
+_SHOWN = 60  # characters of a value in a message
+
+
+async def read_fields(request: Request, settings: Settings) -> Fields:
+    """The JSON object in the body of a request."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in _JSON_TYPES and not kind.endswith("+json"):
+        raise Refusal(415, f"the body must be JSON, not {_shown(kind)}: send the header Content-Type: application/json")
+    raw = await _read(request, settings)
+    try:
+        data = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
+    except UnicodeDecodeError as error:
+        raise Refusal(400, f"the body is not UTF-8: {error}") from None
+    except RecursionError:
+        raise Refusal(400, "the body is nested too deeply") from None
+    except ValueError as error:
+        raise Refusal(400, f"the body is not JSON: {error}") from None
+    if not isinstance(data, dict):
+        raise Refusal(422, f"the body must be a JSON object, not {_shown(data)}")
+    return Fields(data)
+
+
+async def _read(request: Request, settings: Settings) -> bytes:
+    """The body, if it is not too large and arrives in time."""
+    too_large = Refusal(413, f"the body is larger than {settings.body:,} bytes: send less at once", _CLOSE)
+    announced = request.headers.get("content-length", "0")
+    if not announced.isascii() or not announced.isdecimal():
+        raise Refusal(400, "Content-Length is not a number")
+    if len(announced) > 15 or int(announced) > settings.body:
+        raise too_large
+    try:
+        return await asyncio.wait_for(_collect(request, settings.body, too_large), settings.body_seconds)
+    except asyncio.TimeoutError:
+        raise Refusal(408, f"the body did not arrive within {settings.body_seconds:g} seconds", _CLOSE) from None
+    except ClientDisconnect:
+        raise Refusal(400, "the client left") from None
+
+
+async def _collect(request: Request, most: int, too_large: Refusal) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > most:
+            raise too_large
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+class Fields:
+    """The fields of a request. Each is taken once with the type that it must have; `end` refuses what is left over."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+        self.taken: set[str] = set()
+
+    def __contains__(self, name: str) -> bool:
+        return self.data.get(name) is not None
+
+    def any(self, name: str) -> Any:
+        """A field of any type; None if it is absent."""
+        self.taken.add(name)
+        return self.data.get(name)
+
+    def text(self, name: str) -> str | None:
+        """A string; None if it is absent."""
+        value = self.any(name)
+        return None if value is None else clean(value, name)
+
+    def required(self, name: str) -> str:
+        """A string that must be there."""
+        value = self.text(name)
+        if value is None:
+            raise Refusal(422, f"{name} is missing: it must be a string")
+        return value
+
+    def choice(self, name: str, known: Collection[str], default: str) -> str:
+        """One of some names."""
+        value = self.text(name)
+        if value is not None and value not in known:
+            raise Refusal(422, f"{name} must be one of {', '.join(known)}, not {_shown(value)}")
+        return default if value is None else value
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        value = self.any(name)
+        if value is not None and not isinstance(value, bool):
+            raise Refusal(422, f"{name} must be true or false, not {_shown(value)}")
+        return default if value is None else value
+
+    def number(self, name: str, low: float, high: float, *, whole: bool = True) -> Any:
+        """A number within bounds; None if it is absent."""
+        value = self.any(name)
+        kinds: tuple[type, ...] = (int,) if whole else (int, float)
+        if value is not None and (type(value) not in kinds or not low <= value <= high):
+            kind = "a whole number" if whole else "a number"
+            raise Refusal(422, f"{name} must be {kind} from {low:g} to {high:g}, not {_shown(value)}")
+        return value
+
+    def texts(self, name: str) -> list[str] | None:
+        """A list of strings; None if it is absent."""
+        value = self.any(name)
+        return None if value is None else clean_list(value, name)
+
+    def end(self) -> None:
+        """Refuse fields that nobody asked for."""
+        unknown = self.data.keys() - self.taken
+        if unknown:
+            known = ", ".join(sorted(self.taken))
+            raise Refusal(422, f"there is no field {_shown(min(unknown))} here: fields are {known}")
+
+
+def clean(value: object, name: str) -> str:
+    """A string that can be written as UTF-8."""
+    if not isinstance(value, str):
+        raise Refusal(422, f"{name} must be a string, not {_shown(value)}")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise Refusal(422, f"{name} has half a surrogate pair, which is not a character") from None
+    return value
+
+
+def clean_list(value: object, name: str) -> list[str]:
+    """A list of such strings."""
+    if not isinstance(value, list):
+        raise Refusal(422, f"{name} must be a list, not {_shown(value)}")
+    try:
+        "".join(value).encode("utf-8")  # the fastest way to look at them all
+        return value
+    except (TypeError, UnicodeEncodeError):
+        return [clean(part, f"{name}[{k}]") for k, part in enumerate(value)]
+
+
+def _shown(value: object) -> str:
+    """The beginning of a value; only of strings and numbers, since others may be large or deep."""
+    if isinstance(value, str):
+        return repr(value[:_SHOWN]) + ("…" if len(value) > _SHOWN else "")
+    if isinstance(value, bool) or value is None:
+        return json.dumps(value)
+    if isinstance(value, int):
+        return str(value) if abs(value) < 10**_SHOWN else "a huge number"
+    if isinstance(value, float):
+        return repr(value)
+    return "a list" if isinstance(value, list) else "an object"

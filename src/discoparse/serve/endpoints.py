@@ -1,0 +1,172 @@
+"""The endpoints of the API: what each takes from a request, and who computes the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from discoparse import __version__
+from discoparse.serve.answers import as_json, derived, evaluated, explained, parsed
+from discoparse.serve.bodies import Fields, read_fields
+from discoparse.serve.catalogue import Catalogue, Served
+from discoparse.serve.errands import Errands
+from discoparse.serve.inputs import Sentences, trees_of
+from discoparse.serve.lockstep_queue import Job, LockstepQueue
+from discoparse.serve.metrics import Metrics
+from discoparse.serve.openapi import description
+from discoparse.serve.pictures import FORMATS, PICTURES, drawing_options, drawn, media_type, written
+from discoparse.serve.problems import Refusal
+from discoparse.serve.settings import Settings
+from discoparse.tree import Tree
+
+_QUEUED = 64  # requests of the longest text that may wait together
+_JSON = "application/json"
+LEFT = 499  # the status of answers that nobody gets
+
+
+class Api:
+    """The endpoints over some models."""
+
+    def __init__(self, catalogue: Catalogue, settings: Settings, metrics: Metrics) -> None:
+        self.catalogue = catalogue
+        self.settings = settings
+        self.metrics = metrics
+        self.queue = LockstepQueue(settings.queue, _QUEUED * settings.characters, metrics)
+        self.errands = Errands(settings.queue, metrics)
+
+    # -- what is computed ---------------------------------------------------------------------------------------
+
+    async def parse(self, request: Request) -> Response:
+        """Text or tokens to trees."""
+        fields = await read_fields(request, self.settings)
+        sentences = Sentences(fields, self.settings)
+        name, served = self._model(fields, sentences)
+        format = fields.choice("format", FORMATS, "json")
+        options = drawing_options(fields)
+        fields.end()
+
+        def finish(trees: list[Tree]) -> bytes:
+            if format == "json":
+                return parsed(name, trees, sentences)
+            return written(trees, format, options, self.settings) if trees else b""
+
+        job = Job(served.parser, sentences.passages(served.parser), finish, sentences.characters)
+        content = await self._unless_left(request, self.queue.submit(job))
+        return Response(content, headers={"Discoparse-Model": name}, media_type=media_type(format))
+
+    async def derive(self, request: Request) -> Response:
+        """The derivation of a tree, or that of a sentence by a parser."""
+        fields = await read_fields(request, self.settings)
+        if "tree" in fields:
+            return await self._errand(request, lambda: derived(fields, self.settings))
+        sentences = Sentences(fields, self.settings)
+        name, served = self._model(fields, sentences)
+        number = fields.number("sentence", 1, self.settings.sentences) or 1
+        fields.end()
+
+        def work() -> bytes:
+            passage = next(islice(sentences.passages(served.parser), number - 1, None), None)
+            if passage is None:
+                raise Refusal(422, f"there is no sentence {number} in the text")
+            return explained(name, served.parser, passage, self.settings)
+
+        return await self._errand(request, work)
+
+    async def draw(self, request: Request) -> Response:
+        """Trees to pictures."""
+        fields = await read_fields(request, self.settings)
+        format = fields.choice("format", PICTURES, "svg")
+        options = drawing_options(fields)
+
+        def work() -> bytes:
+            trees = trees_of(fields, "tree", "from", self.settings)
+            others = trees_of(fields, "compare", "from", self.settings) if "compare" in fields else None
+            fields.any("compare")
+            fields.end()
+            return drawn(trees, others, format, options, self.settings)
+
+        return await self._errand(request, work, format)
+
+    async def convert(self, request: Request) -> Response:
+        """Trees to another format."""
+        fields = await read_fields(request, self.settings)
+        format = fields.choice("format", FORMATS, "discbracket")
+        options = drawing_options(fields)
+
+        def work() -> bytes:
+            trees = trees_of(fields, "tree", "from", self.settings)
+            fields.end()
+            return written(trees, format, options, self.settings)
+
+        return await self._errand(request, work, format)
+
+    async def evaluate(self, request: Request) -> Response:
+        """Scores of predicted against gold trees."""
+        fields = await read_fields(request, self.settings)
+        return await self._errand(request, lambda: evaluated(fields, self.settings))
+
+    # -- what is known ------------------------------------------------------------------------------------------
+
+    async def models(self, request: Request) -> Response:
+        """The models, without their cards."""
+        listed = [{**served.listed.to_json(), "name": name} for name, served in self.catalogue.models.items()]
+        return Response(as_json({"models": listed, "defaults": self.catalogue.defaults}), media_type=_JSON)
+
+    async def model(self, request: Request, name: str) -> Response:
+        """A model with its card, its labels and its tags."""
+        served = self.catalogue.named(name)
+        return Response(as_json({**served.to_json(), "name": name, "card": served.card}), media_type=_JSON)
+
+    async def health(self, request: Request) -> Response:
+        """That the server answers, and what it allows."""
+        limits = dataclasses.asdict(self.settings)
+        secret = limits.pop("token")
+        data = {
+            "status": "ok",
+            "version": __version__,
+            "models": list(self.catalogue.models),
+            "limits": limits,
+            "token": secret is not None,
+        }
+        return Response(as_json(data), media_type=_JSON)
+
+    async def show_metrics(self, request: Request) -> Response:
+        return Response(self.metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    async def openapi(self, request: Request) -> Response:
+        return Response(as_json(description(self.catalogue, self.settings)), media_type=_JSON)
+
+    # -- how ----------------------------------------------------------------------------------------------------
+
+    def _model(self, fields: Fields, sentences: Sentences) -> tuple[str, Served]:
+        return self.catalogue.choose(fields.text("model"), fields.text("language"), sentences.sample())
+
+    async def _errand(self, request: Request, work: Callable[[], bytes], format: str = "json") -> Response:
+        content = await self._unless_left(request, self.errands.submit(work))
+        return Response(content, media_type=media_type(format))
+
+    async def _unless_left(self, request: Request, answer: asyncio.Future[bytes]) -> bytes:
+        """The answer; if the client leaves first, nobody computes it any more."""
+        leaving: asyncio.Future[None] = asyncio.ensure_future(_left(request))
+        both: set[asyncio.Future[Any]] = {answer, leaving}
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if answer.done():
+                return answer.result()
+            self.metrics.add("abandoned_total")
+            raise Refusal(LEFT, "the client left")
+        finally:
+            leaving.cancel()
+            answer.cancel()
+
+
+async def _left(request: Request) -> None:
+    """Returns when the client is gone. The body must have been read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

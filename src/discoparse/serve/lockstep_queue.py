@@ -1,0 +1,203 @@
+"""Requests that arrive together are parsed together: a queue that gathers the sentences of many clients into batches.
+
+One thread parses. Whenever it is free it takes what is there, so a lone request never waits for company; what arrives
+meanwhile makes up the next batch. Only after a batch of several requests does it give the next ones a moment, since
+clients that were answered together ask again together. Requests share a batch fairly: one with a thousand sentences
+does not hold up one with a single sentence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any
+
+from discoparse.parser.parser import Parser
+from discoparse.parser.passages import Passage
+from discoparse.serve.metrics import Metrics
+from discoparse.serve.problems import Refusal, overloaded
+from discoparse.tree import Tree
+
+_BATCH_TOKENS = 3072  # parsed at once: more would not be faster on a CPU, and others would wait longer
+_MOMENT = 0.001  # seconds in which the next request must arrive for a batch to grow
+
+
+@dataclass(eq=False)
+class Job:
+    """A request for trees: its sentences, which are read when their turn comes, and what to make of the trees.
+
+    Both run in the queue's thread; what they raise is the answer to this request alone.
+    """
+
+    parser: Parser
+    passages: Iterator[Passage]
+    finish: Callable[[list[Tree]], Any]
+    characters: int = 0
+    trees: list[Tree] = field(default_factory=list)
+    abandoned: bool = False  # nobody waits for the answer any more
+    answer: asyncio.Future[Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.answer = asyncio.get_running_loop().create_future()
+
+
+class LockstepQueue:
+    """The queue of one event loop. `start` and `close` it there."""
+
+    def __init__(self, longest: int, most_characters: int, metrics: Metrics) -> None:
+        self.longest = longest
+        self.most_characters = most_characters
+        self.metrics = metrics
+        self._arrived: deque[Job] = deque()
+        self._condition = threading.Condition()
+        self._wanted = 1  # arrived requests for which the thread wants to be woken
+        self._closed = False
+        self._unanswered: set[Job] = set()  # only the event loop looks at it
+        self._characters = 0  # of those
+
+    def start(self) -> None:
+        """Begin to work."""
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.Thread(target=self._work, name="parsing", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Answer what has arrived, and end."""
+        with self._condition:
+            self._closed = True
+            self._condition.notify()
+        self._thread.join()
+
+    def submit(self, job: Job) -> asyncio.Future[Any]:
+        """Put a job into the queue; its answer comes later. A `Refusal` if too much is waiting."""
+        full = len(self._unanswered) >= self.longest
+        if full or (self._unanswered and self._characters + job.characters > self.most_characters):
+            self.metrics.add("refused_total")
+            raise overloaded(f"{len(self._unanswered)} requests are waiting, which is all that fit into the queue")
+        self._unanswered.add(job)
+        self._characters += job.characters
+        job.answer.add_done_callback(lambda _: self._answered(job))
+        with self._condition:
+            self._arrived.append(job)
+            if len(self._arrived) >= self._wanted:
+                self._condition.notify()
+        self.metrics.set("waiting", len(self._unanswered))
+        return job.answer
+
+    def _answered(self, job: Job) -> None:
+        job.abandoned = job.answer.cancelled()
+        self._unanswered.discard(job)
+        self._characters -= job.characters
+        self.metrics.set("waiting", len(self._unanswered))
+
+    # -- the thread ---------------------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        active: deque[Job] = deque()
+        crowd = 1  # jobs in the last batch
+        while True:
+            with self._condition:
+                while not (self._arrived or active or self._closed):
+                    self._wanted = 1
+                    self._condition.wait()
+                if not (self._arrived or active):
+                    return
+                while not active and len(self._arrived) < crowd:
+                    before, self._wanted = len(self._arrived), crowd
+                    self._condition.wait(_MOMENT)
+                    if len(self._arrived) == before:
+                        break
+                active.extend(self._arrived)
+                self._arrived.clear()
+            active = deque(job for job in active if not job.abandoned)
+            if active:
+                crowd = self._parse_some(active)
+
+    def _parse_some(self, active: deque[Job]) -> int:
+        """Parse a batch for the first job and others of its model; how many jobs took part.
+
+        Those that are done are answered and leave; the others go to the end.
+        """
+        parser = active[0].parser
+        jobs = [job for job in active if job.parser is parser]
+        share = max(1, _BATCH_TOKENS // len(jobs))
+        batch: list[tuple[Job, list[Passage]]] = []
+        outcomes: list[tuple[Job, Any]] = []  # an answer, or an error
+        size = 0
+        for job in jobs:
+            if size >= _BATCH_TOKENS:
+                break
+            try:
+                taken, ended = _take(job, share)
+            except Exception as error:
+                outcomes.append((job, _as_refusal(error)))
+                active.remove(job)
+                continue
+            active.remove(job)
+            batch.append((job, taken))
+            size += sum(len(passage.words) for passage in taken)
+            if not ended:
+                active.append(job)
+        try:
+            trees = iter(parser.parse_all([passage for _, taken in batch for passage in taken]))
+            for job, taken in batch:
+                job.trees += islice(trees, len(taken))
+        except Exception as error:  # answered to all: which sentence is to blame is not known
+            outcomes += [(job, _as_refusal(error)) for job, _ in batch]
+            for job, _ in batch:
+                if job in active:
+                    active.remove(job)
+        else:
+            for job, _ in batch:
+                if job not in active:
+                    outcomes.append((job, _finished(job)))
+        sentences = sum(len(taken) for _, taken in batch)
+        self._loop.call_soon_threadsafe(self._deliver, outcomes, sentences, size)
+        return len(batch)
+
+    def _deliver(self, outcomes: list[tuple[Job, Any]], sentences: int, tokens: int) -> None:
+        if sentences:
+            self.metrics.add("batches_total")
+            self.metrics.add("sentences_total", sentences)
+            self.metrics.add("tokens_total", tokens)
+        for job, outcome in outcomes:
+            if job.answer.done():  # the client left
+                continue
+            if isinstance(outcome, BaseException):
+                job.answer.set_exception(outcome)
+            else:
+                job.answer.set_result(outcome)
+
+
+def _take(job: Job, tokens: int) -> tuple[list[Passage], bool]:
+    """The next sentences of a job, of about that many tokens in all but at least one; and whether there are no more."""
+    taken: list[Passage] = []
+    size = 0
+    for passage in job.passages:
+        if taken and size + len(passage.words) > tokens:
+            job.passages = chain([passage], job.passages)
+            return taken, False
+        taken.append(passage)
+        size += len(passage.words)
+    return taken, True
+
+
+def _finished(job: Job) -> Any:
+    try:
+        return job.finish(job.trees)
+    except Exception as error:
+        return _as_refusal(error)
+
+
+def _as_refusal(error: Exception) -> Exception:
+    """What to answer. An error of the program is told to its operator, and not to the client."""
+    if isinstance(error, Refusal):
+        return error
+    traceback.print_exception(error, file=sys.stderr)
+    return Refusal(500, "the parser failed on this request; the server's log says why")

@@ -1,0 +1,149 @@
+"""The server: one process or several that share a socket, from start to a clean end."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
+from types import FrameType
+
+import uvicorn
+
+from discoparse.errors import DiscoparseError, UsageError
+from discoparse.serve.app import Application, create_app
+from discoparse.serve.catalogue import Catalogue
+from discoparse.serve.connections import WatchedConnection
+from discoparse.serve.metrics import Metrics
+from discoparse.serve.settings import Settings
+
+_BACKLOG = 1024
+_IDLE_SECONDS = 30  # that a connection may stay open between requests
+_QUICK = 5.0  # seconds: a worker that ends sooner would only end again
+
+
+def run_server(
+    catalogue: Catalogue,
+    settings: Settings,
+    host: str,
+    port: int,
+    announce: Callable[[str], None],
+    workers: int = 1,
+) -> None:
+    """Serve until an interrupt or SIGTERM, and answer what was accepted before. `announce` is told the address."""
+    if workers > 1:
+        _check_fork(catalogue)
+    with _listening(host, port) as listener:
+        announce(_address(listener, host))
+        metrics = Metrics(workers)
+        if workers == 1:
+            _serve(catalogue, settings, metrics, listener)
+        else:
+            _supervise(lambda worker: _work(worker, catalogue, settings, metrics, listener), workers)
+
+
+class _Server(uvicorn.Server):
+    """Ends on a signal without passing it on: that is the usual way to end it, not a failure."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _serve(catalogue: Catalogue, settings: Settings, metrics: Metrics, listener: socket.socket) -> None:
+    _Server(configured(create_app(catalogue, settings, metrics))).run([listener])
+
+
+def configured(app: Application) -> uvicorn.Config:
+    """How uvicorn serves the application."""
+    return uvicorn.Config(
+        app,
+        http=WatchedConnection,
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=_IDLE_SECONDS,
+    )
+
+
+@contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    """A socket that accepts connections, which wait until a worker takes them."""
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError) as error:
+        raise UsageError(f"--host {host}: {getattr(error, 'strerror', None) or error}") from None
+    with socket.socket(family, kind, protocol) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(place)
+        except OSError as error:
+            raise DiscoparseError(
+                f"cannot listen on {host} port {port}: {error.strerror or error}; choose another with --port"
+            ) from None
+        listener.listen(_BACKLOG)
+        yield listener
+
+
+def _address(listener: socket.socket, host: str) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{listener.getsockname()[1]}/"
+
+
+# -- several workers ----------------------------------------------------------------------------------------------
+
+
+def _check_fork(catalogue: Catalogue) -> None:
+    if "fork" not in multiprocessing.get_all_start_methods():
+        raise UsageError("--workers needs an operating system that can fork: use one worker and more --threads")
+    if any(served.parser.device.type != "cpu" for served in catalogue.models.values()):
+        raise UsageError("--workers is for CPUs: a GPU serves one process, so leave it out or add --device cpu")
+
+
+def _work(worker: int, catalogue: Catalogue, settings: Settings, metrics: Metrics, listener: socket.socket) -> None:
+    metrics.become(worker)
+    _serve(catalogue, settings, metrics, listener)
+
+
+def _supervise(work: Callable[[int], None], workers: int) -> None:
+    """Keep so many workers running, forked from this process so that they share the memory of the models."""
+    context = multiprocessing.get_context("fork")
+    ending = False
+
+    def end(number: int, frame: FrameType | None) -> None:
+        nonlocal ending
+        ending = True
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    running: dict[int, tuple[BaseProcess, float]] = {}
+    try:
+        while not ending:
+            for worker in range(workers):
+                process, started = running.get(worker, (None, 0.0))
+                if process is not None and process.is_alive():
+                    continue
+                if process is not None and time.monotonic() - started < _QUICK:
+                    raise DiscoparseError(f"worker {worker + 1} ended as soon as it was started")
+                fresh = context.Process(target=work, args=(worker,), name=f"worker {worker + 1}")
+                fresh.start()
+                running[worker] = fresh, time.monotonic()
+            wait([process.sentinel for process, _ in running.values()], timeout=0.5)
+    finally:
+        for process, _ in running.values():
+            process.terminate()
+        for process, _ in running.values():
+            process.join()
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,341 @@
+"""The API: what each endpoint answers, the same as the library, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from serving import running
+
+from discoparse.drawing import draw_svg
+from discoparse.evaluation import evaluate
+from discoparse.serve.settings import Settings
+from discoparse.system.derivation_table import derivation_json
+from discoparse.treebank.discbracket import parse_tree
+
+WORDS = ["What", "did", "you", "say", "?"]
+WAKE = "(S (VP (V 0=wake) (P 2=up)) (N 1=them))"
+FLAT = "(S (V 0=wake) (N 1=them) (P 2=up))"
+
+
+def post(client, endpoint, **fields):
+    return client.post(f"/api/v1/{endpoint}", json=fields)
+
+
+def error(answer, status):
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json()["status"] == status
+    return answer.json()["error"]
+
+
+# -- parse --------------------------------------------------------------------------------------------------------
+
+
+def test_text_is_parsed_as_by_the_library(client, catalogue):
+    answer = post(client, "parse", text="What did you say? I see.", model="two").json()
+    trees = catalogue.models["two"].parser.parse("What did you say? I see.")
+    assert answer["model"] == "two"
+    assert len(trees) == 2
+    assert answer["trees"] == [{"id": str(k), **tree.to_json()} for k, tree in enumerate(trees, 1)]
+
+
+def test_many_texts(client):
+    answer = post(client, "parse", text=["Go on. I see.", "", "What?"], model="one").json()
+    assert answer["texts"] == [2, 0, 1]
+    assert len(answer["trees"]) == 3
+
+
+def test_tokens_one_sentence_or_many(client, catalogue):
+    one = post(client, "parse", tokens=WORDS, model="one").json()["trees"]
+    many = post(client, "parse", tokens=[WORDS, ["Go"]], model="one").json()["trees"]
+    expected = [tree.to_json() for tree in catalogue.models["one"].parser.parse_tokens([WORDS, ["Go"]])]
+    assert [{**tree, "id": None} for tree in many] == [{**tree, "id": None} for tree in expected]
+    assert one == many[:1]
+
+
+@pytest.mark.parametrize("format", ["discbracket", "export", "tigerxml", "json", "jsonl", "tree", "svg", "tikz"])
+def test_any_format(client, format):
+    answer = post(client, "parse", tokens=WORDS, model="one", format=format)
+    assert answer.status_code == 200
+    assert answer.headers["discoparse-model"] == "one"
+    assert "say" in answer.text
+
+
+def test_options_of_pictures(client):
+    def drawn(**options):
+        return post(client, "parse", tokens=WORDS, model="one", format="svg", **options).text
+
+    assert drawn() != drawn(style="slanted") != drawn(tags=False)
+
+
+def test_constraints_are_met(client):
+    constraints = {"constituents": [[0, 3]], "tags": {"4": "."}}
+    tree = post(client, "parse", tokens=WORDS, model="one", constraints=constraints).json()["trees"][0]
+    spans = {frozenset(_yield(tree, k)) for k in range(len(tree["nodes"]))}
+    assert {0, 3} in spans
+    assert tree["tokens"][4]["tag"] == "."
+
+
+def _yield(tree, node):
+    below = {node} | {k for k, n in enumerate(tree["nodes"]) if _under(tree, k, node)}
+    return [k for k, token in enumerate(tree["tokens"]) if token["parent"] in below]
+
+
+def _under(tree, k, node):
+    while k is not None:
+        k = tree["nodes"][k]["parent"]
+        if k == node:
+            return True
+    return False
+
+
+def test_constraints_that_clash_are_named(client):
+    answer = post(client, "parse", tokens=WORDS, model="one", constraints={"constituents": [[0, 1], [1, 2]]})
+    assert "overlap" in error(answer, 422)
+    assert len(answer.json()["pair"]) == 2
+
+
+def test_the_model_is_named_or_chosen(client):
+    assert "one, two" in error(post(client, "parse", tokens=WORDS, model="three"), 422)
+    assert post(client, "parse", tokens=WORDS, language="en").status_code == 200
+    assert "language" in error(post(client, "parse", tokens=WORDS, language="fi"), 422)
+    answer = post(client, "parse", text="Xyzzy plugh.")
+    assert error(answer, 422)
+    assert answer.json()["choose_model"] is True
+
+
+@pytest.mark.parametrize("model", ["../two", "/etc/passwd", "", "one/", "."])
+def test_no_model_by_path(client, catalogue, model):
+    error(post(client, "parse", tokens=WORDS, model=model), 422)
+    assert list(catalogue.models) == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "said"),
+    [
+        ({}, 422, "either text"),
+        ({"text": "a", "tokens": ["a"]}, 422, "either text"),
+        ({"text": 5}, 422, "text must be a string"),
+        ({"text": ["a", 5]}, 422, "text[1] must be a string"),
+        ({"text": "\ud800"}, 422, "surrogate"),
+        ({"text": "a" * 5001}, 413, "5,001 characters"),
+        ({"text": "Go. " * 21}, 422, "more than 20 sentences"),
+        ({"tokens": ["a"] * 41}, 422, "41 tokens"),
+        ({"tokens": []}, 422, "not empty"),
+        ({"tokens": [["a"], []]}, 422, "0 words"),
+        ({"tokens": ["a", ""]}, 422, "empty"),
+        ({"tokens": ["a", 1]}, 422, "tokens[1] must be a string"),
+        ({"tokens": ["a"], "format": "png"}, 422, "format must be one of"),
+        ({"tokens": ["a"], "width": 10**400}, 422, "a huge number"),
+        ({"tokens": ["a"], "tags": "yes"}, 422, "tags must be true or false"),
+        ({"tokens": ["a"], "colour": True}, 422, "no field 'colour'"),
+        ({"tokens": ["a"], "constraints": [None, None]}, 422, "one entry for each of the 1"),
+        ({"text": "a", "constraints": {}}, 422, "constraints are about tokens"),
+    ],
+)
+def test_what_parse_refuses(client, fields, status, said):
+    body = json.dumps({"model": "one", **fields})
+    assert said in error(client.post("/api/v1/parse", content=body), status)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b'{"text": NaN}', "NaN"),
+        (b"\xff", "not UTF-8"),
+        (b"[" * 9000, "not JSON"),
+        (b'{"a":' * 3000 + b"1" + b"}" * 3000, "nested too deeply"),
+        (b"1" * 5000, "not JSON"),
+    ],
+)
+def test_bodies_that_are_not_json(client, body, said):
+    assert said in error(client.post("/api/v1/parse", content=body), 400) or said == "not JSON"
+
+
+def test_large_bodies_are_refused_unread(client):
+    answer = client.post("/api/v1/parse", content=b" " * 20_001)
+    assert "20,000 bytes" in error(answer, 413)
+    assert answer.headers["connection"] == "close"
+
+    def pieces():
+        for _ in range(30):
+            yield b" " * 1000
+
+    error(client.post("/api/v1/parse", content=pieces()), 413)
+
+
+def test_a_body_of_another_kind_is_refused(client):
+    assert "Content-Type" in error(client.post("/api/v1/parse", data={"text": "a"}), 415)
+
+
+# -- the other endpoints ------------------------------------------------------------------------------------------
+
+
+def test_the_derivation_of_a_tree(client):
+    answer = post(client, "derive", tree=WAKE, system="gap").json()
+    assert answer == derivation_json(parse_tree(WAKE), "gap")
+
+
+def test_the_derivation_of_a_parser(client, catalogue):
+    answer = post(client, "derive", tokens=WORDS, model="one").json()
+    tree = catalogue.models["one"].parser.parse_tokens([WORDS])[0]
+    assert answer["tree"] == tree.to_json()
+    assert answer["transitions"] == 4 * len(WORDS) - 2
+    assert len(answer["rows"]) == 2 * len(WORDS)
+    for row in answer["rows"][1:]:
+        assert row["action"] in [option["action"] for option in row["actions"]]
+        assert row["label"] in [option["label"] for option in row["labels"]]
+        assert sum(option["probability"] for option in row["actions"]) == pytest.approx(1, abs=0.02)
+
+
+def test_the_second_sentence_of_a_text(client):
+    answer = post(client, "derive", text="Go on. I see.", model="one", sentence=2).json()
+    assert answer["words"] == ["I", "see", "."]
+    assert "no sentence 3" in error(post(client, "derive", text="Go on. I see.", model="one", sentence=3), 422)
+    assert "at most 20" in error(post(client, "derive", tokens=["a"] * 21, model="one"), 422)
+
+
+def test_draw(client):
+    answer = post(client, "draw", tree=WAKE)
+    assert answer.headers["content-type"] == "image/svg+xml; charset=utf-8"
+    assert answer.text == draw_svg(parse_tree(WAKE)) + "\n"
+    assert "wake" in post(client, "draw", tree=WAKE, format="text").text
+    assert "tikzpicture" in post(client, "draw", tree=parse_tree(WAKE).to_json(), format="tikz").text
+    assert "missing" in post(client, "draw", tree=WAKE, compare=FLAT).text
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({}, "tree is missing"),
+        ({"tree": "nothing"}, "cannot tell the format"),
+        ({"tree": "(S (", "from": "discbracket"}, "tree"),
+        ({"tree": {"tokens": [], "nodes": []}}, "no words"),
+        ({"tree": {"words": 1}}, "unknown key"),
+        ({"tree": WAKE, "subtree": "XP"}, "no subtree XP"),
+        ({"tree": WAKE, "subtree": "9"}, "no tokens 9"),
+        ({"tree": WAKE, "gloss": ["a"]}, "gloss"),
+        ({"tree": WAKE, "compare": "(S (V 0=wake))"}, "cannot be compared"),
+        ({"tree": WAKE, "from": "latex"}, "from must be one of"),
+    ],
+)
+def test_what_draw_refuses(client, fields, said):
+    assert said in error(post(client, "draw", **fields), 422)
+
+
+def test_user_text_is_never_markup(client):
+    word = "<script>alert(1)</script>"
+    picture = post(client, "parse", tokens=[word, "&"], model="one", format="svg").text
+    assert "<script" not in picture
+    assert "&lt;script&gt;" in picture
+
+
+def test_convert(client):
+    assert "#BOS" in post(client, "convert", tree=WAKE, format="export").text
+    again = post(client, "convert", tree=post(client, "convert", tree=WAKE, format="json").json()).text
+    assert again.strip() == WAKE
+
+
+def test_evaluate(client):
+    answer = post(client, "evaluate", gold=WAKE, predicted=FLAT, sentences=True, by=["label"], errors=3).json()
+    expected = evaluate([parse_tree(WAKE)], [parse_tree(FLAT)]).to_json()
+    assert {key: answer[key] for key in expected} == expected
+    (sentence,) = answer["sentences"]
+    assert sentence["marks"] == {"gold": {"nodes": {"1": "missing"}, "tokens": {}}, "predicted": _NO_MARKS}
+    assert (sentence["exact"], sentence["discontinuous"]) == (False, True)
+    assert "2 predicted" in error(post(client, "evaluate", gold=WAKE, predicted=f"{FLAT}\n{FLAT}"), 422)
+
+
+_NO_MARKS = {"nodes": {}, "tokens": {}}
+
+
+def test_models_and_cards(client, catalogue):
+    listed = client.get("/api/v1/models").json()
+    assert [model["name"] for model in listed["models"]] == ["one", "two"]
+    model = client.get("/api/v1/models/two").json()
+    assert model["card"] == catalogue.models["two"].card
+    assert "NP" in model["labels"]
+    assert "NN" in model["tags"]
+    error(client.get("/api/v1/models/three"), 404)
+    error(client.get("/api/v1/models/..%2ftwo"), 404)
+
+
+def test_health_and_metrics(client):
+    health = client.get("/api/v1/health").json()
+    assert (health["status"], health["models"], health["limits"]["tokens"]) == ("ok", ["one", "two"], 40)
+    before = _metric(client, "discoparse_sentences_total")
+    post(client, "parse", tokens=[WORDS, ["Go"]], model="one")
+    assert _metric(client, "discoparse_sentences_total") == before + 2
+    assert _metric(client, 'discoparse_request_seconds_bucket{le="+Inf"}') == _metric(
+        client, "discoparse_request_seconds_count"
+    )
+
+
+def _metric(client, name):
+    lines = client.get("/api/v1/metrics").text.splitlines()
+    return float(next(line.rpartition(" ")[2] for line in lines if line.startswith(name)))
+
+
+def test_the_description_has_every_endpoint_and_field(client):
+    document = client.get("/api/v1/openapi.json").json()
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            if method == "get":
+                assert client.get(f"/api/v1{path.format(name='one')}").status_code == 200
+            elif method == "post":
+                media = operation["requestBody"]["content"]["application/json"]
+                answer = client.post(
+                    f"/api/v1{path}",
+                    json={"model": "one", **media["example"]} if path in ("/parse", "/derive") else media["example"],
+                )
+                assert answer.status_code in (200, 422), (path, answer.text)
+                # A field that the endpoint does not have is refused with a list of those it has.
+                refused = client.post(
+                    f"/api/v1{path}",
+                    json={**media["example"], "language": "en", "nonsense": 1}
+                    if path in ("/parse", "/derive")
+                    else {**media["example"], "nonsense": 1},
+                )
+                known = set(refused.json()["error"].rpartition("fields are ")[2].split(", "))
+                assert known - {"tree", "from", "system"} == set(media["schema"]["properties"]) - {
+                    "tree",
+                    "from",
+                    "system",
+                }
+
+
+# -- the server as a whole ----------------------------------------------------------------------------------------
+
+
+def test_unknown_places_and_methods(client):
+    assert "/api/v1/docs" in error(client.get("/api/v1/nothing"), 404)
+    error(client.get("/../../etc/passwd"), 404)
+    error(client.get("/%2e%2e/%2e%2e/etc/passwd"), 404)
+    error(client.get("/page/../index.html%00"), 404)
+    answer = client.get("/api/v1/parse")
+    assert "POST" in error(answer, 405)
+    assert answer.headers["allow"] == "POST"
+    assert client.head("/api/v1/health").status_code == 200
+
+
+def test_headers_of_every_answer(client):
+    for answer in (client.get("/"), client.get("/api/v1/health"), client.get("/nothing"), post(client, "parse")):
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "http" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "access-control-allow-origin" not in answer.headers
+
+
+def test_a_token_is_wanted(catalogue):
+    with running(catalogue, Settings(token="secret")) as (client, _):
+        assert "Bearer" in error(post(client, "parse", tokens=WORDS), 401)
+        for wrong in ("Bearer other", "Basic secret", "secret", "Bearer"):
+            error(client.get("/api/v1/models", headers={"Authorization": wrong}), 401)
+        assert client.get("/api/v1/models", headers={"Authorization": "Bearer secret"}).status_code == 200
+        assert client.get("/api/v1/health").json()["token"] is True
+        assert "secret" not in client.get("/api/v1/health").text

@@ -1,0 +1,206 @@
+"""The queue: batches of what arrives together, fair shares, limits, clients that leave, errors of one request."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from discoparse.parser.passages import Passage
+from discoparse.serve.lockstep_queue import _BATCH_TOKENS, Job, LockstepQueue
+from discoparse.serve.metrics import Metrics
+from discoparse.serve.problems import Refusal
+
+
+class FakeParser:
+    """Returns the words instead of trees, remembers its batches, and waits until it may go on."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+        self.may_go_on = threading.Event()
+        self.may_go_on.set()
+        self.busy = threading.Event()
+
+    def parse_all(self, passages):
+        self.busy.set()
+        self.may_go_on.wait(10)
+        self.batches.append([passage.words[0] for passage in passages])
+        if any("broken" in passage.words for passage in passages):
+            raise RuntimeError("a bug")
+        return [SimpleNamespace(words=passage.words) for passage in passages]
+
+
+def job(parser, *words, finish=None, length=1):
+    passages = iter([Passage([word] * length) for word in words])
+    return Job(parser, passages, finish or (lambda trees: [tree.words[0] for tree in trees]), len(words))
+
+
+def run(scenario, longest=100, most_characters=1000):
+    """Run a scenario with a queue, to its end and no longer than ten seconds."""
+
+    async def main():
+        queue = LockstepQueue(longest, most_characters, Metrics())
+        queue.start()
+        try:
+            return await asyncio.wait_for(scenario(queue), 10)
+        finally:
+            queue.close()
+
+    return asyncio.run(main())
+
+
+async def until(event):
+    while not event.is_set():
+        await asyncio.sleep(0.001)
+
+
+def test_what_arrives_together_is_parsed_together():
+    parser = FakeParser()
+
+    async def scenario(queue):
+        parser.may_go_on.clear()
+        first = queue.submit(job(parser, "a"))
+        await until(parser.busy)
+        later = [queue.submit(job(parser, name)) for name in "bcd"]
+        parser.may_go_on.set()
+        return [await answer for answer in (first, *later)]
+
+    assert run(scenario) == [["a"], ["b"], ["c"], ["d"]]
+    assert parser.batches == [["a"], ["b", "c", "d"]]
+
+
+def test_models_have_batches_of_their_own():
+    one, two = FakeParser(), FakeParser()
+
+    async def scenario(queue):
+        one.may_go_on.clear()
+        answers = [queue.submit(job(one, "a"))]
+        await until(one.busy)
+        answers += [queue.submit(job(parser, name)) for name, parser in (("b", one), ("c", two), ("d", one))]
+        one.may_go_on.set()
+        return [await answer for answer in answers]
+
+    assert run(scenario) == [["a"], ["b"], ["c"], ["d"]]
+    assert one.batches == [["a"], ["b", "d"]]
+    assert two.batches == [["c"]]
+
+
+def test_a_long_request_shares_its_batches():
+    """A request of many sentences does not hold up one that comes later."""
+    parser = FakeParser()
+    order = []
+
+    def noting(name):
+        return lambda trees: order.append(name)
+
+    async def scenario(queue):
+        parser.may_go_on.clear()
+        names = [f"s{k}" for k in range(10)]
+        long = queue.submit(job(parser, *names, length=_BATCH_TOKENS // 2, finish=noting("long")))
+        await until(parser.busy)
+        short = queue.submit(job(parser, "x", finish=noting("short")))
+        parser.may_go_on.set()
+        await asyncio.gather(long, short)
+
+    run(scenario)
+    assert order == ["short", "long"]
+    assert max(map(len, parser.batches)) <= 3
+    assert [name for batch in parser.batches for name in batch if name != "x"] == [f"s{k}" for k in range(10)]
+
+
+def test_a_full_queue_refuses():
+    parser = FakeParser()
+
+    async def scenario(queue):
+        parser.may_go_on.clear()
+        answers = [queue.submit(job(parser, name)) for name in "ab"]
+        with pytest.raises(Refusal) as refusal:
+            queue.submit(job(parser, "c"))
+        parser.may_go_on.set()
+        await asyncio.gather(*answers)
+        await queue.submit(job(parser, "d"))
+        return refusal.value, queue.metrics
+
+    refusal, metrics = run(scenario, longest=2)
+    assert (refusal.status, refusal.headers) == (503, {"Retry-After": "1"})
+    assert metrics.value("refused_total") == 1
+    assert metrics.value("waiting") == 0
+
+
+def test_much_text_fills_the_queue_too():
+    parser = FakeParser()
+
+    async def scenario(queue):
+        parser.may_go_on.clear()
+        first = queue.submit(job(parser, *"abc"))
+        with pytest.raises(Refusal):
+            queue.submit(job(parser, *"abc"))
+        parser.may_go_on.set()
+        await first
+
+    run(scenario, most_characters=5)
+
+
+def test_a_client_that_left_costs_nothing():
+    parser = FakeParser()
+
+    async def scenario(queue):
+        parser.may_go_on.clear()
+        first = queue.submit(job(parser, "a"))
+        await until(parser.busy)
+        gone, stays = queue.submit(job(parser, "gone")), queue.submit(job(parser, "b"))
+        gone.cancel()
+        await asyncio.sleep(0)
+        parser.may_go_on.set()
+        await asyncio.gather(first, stays)
+
+    run(scenario)
+    assert parser.batches == [["a"], ["b"]]
+
+
+def test_a_refused_sentence_does_not_hurt_others():
+    parser = FakeParser()
+
+    def passages():
+        yield Passage(["fine"])
+        raise Refusal(422, "too long")
+
+    async def scenario(queue):
+        bad = Job(parser, passages(), list)
+        return await asyncio.gather(queue.submit(bad), queue.submit(job(parser, "a")), return_exceptions=True)
+
+    refusal, answer = run(scenario)
+    assert refusal.status == 422
+    assert answer == ["a"]
+
+
+def test_errors_of_the_program_are_told_to_the_operator_alone(capfd):
+    parser = FakeParser()
+
+    def fail(trees):
+        raise KeyError("secret")
+
+    async def scenario(queue):
+        first = await asyncio.gather(queue.submit(job(parser, "broken")), return_exceptions=True)
+        second = await asyncio.gather(queue.submit(job(parser, "a", finish=fail)), return_exceptions=True)
+        return [*first, *second, await queue.submit(job(parser, "b"))]
+
+    one, two, three = run(scenario)
+    assert (one.status, two.status, three) == (500, 500, ["b"])
+    assert "secret" not in two.message
+    assert "a bug" in capfd.readouterr().err
+
+
+def test_closing_answers_what_has_arrived():
+    parser = FakeParser()
+
+    async def main():
+        queue = LockstepQueue(100, 1000, Metrics())
+        queue.start()
+        answers = [queue.submit(job(parser, name)) for name in "abcde"]
+        await asyncio.to_thread(queue.close)
+        return await asyncio.gather(*answers)
+
+    assert asyncio.run(main()) == [["a"], ["b"], ["c"], ["d"], ["e"]]

@@ -1,0 +1,202 @@
+"""The command: its start, its end with all answers given, workers, connections that say nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+
+import httpx
+import pytest
+from command_line import run_main
+from serving import running
+from tiny_models import tiny_model
+
+import discoparse.serve.connections
+from discoparse.errors import DiscoparseError
+from discoparse.serve.server import _supervise
+from discoparse.serve.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("served") / "tiny"
+    tiny_model(folder)
+    return str(folder)
+
+
+@contextmanager
+def served(model, *options):
+    """`discoparse serve` as a process, and its address."""
+    command = [sys.executable, "-m", "discoparse", "serve", "-m", model, "--port", "0", "--device", "cpu", *options]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    try:
+        told = process.stderr.readline()
+        assert "serving tiny at http://127.0.0.1:" in told, told + process.stderr.read()
+        yield process, told.split(" at ")[1].split()[0]
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.stderr.close()
+        process.wait()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_clean_end_with_all_answers(model, number, workers):
+    with served(model, "--workers", workers) as (process, address):
+        body = {"tokens": [["word"] * 30] * 200}
+        answers = []
+
+        def ask():
+            answers.append(httpx.post(f"{address}api/v1/parse", json=body, timeout=60))
+
+        clients = [threading.Thread(target=ask) for _ in range(3)]
+        for client in clients:
+            client.start()
+        deadline = time.monotonic() + 30
+        while "discoparse_waiting 3" not in httpx.get(f"{address}api/v1/metrics").text and not answers:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(number)
+        for client in clients:
+            client.join()
+        assert process.wait(30) == 0
+        assert [answer.status_code for answer in answers] == [200] * 3
+        assert all(len(answer.json()["trees"]) == 200 for answer in answers)
+        assert "Traceback" not in process.stderr.read()
+
+
+def test_a_port_that_is_taken(model):
+    with served(model) as (_, address):
+        port = address.rstrip("/").rpartition(":")[2]
+        status, _, errors = run_main("serve", "-m", model, "--port", port, "--device", "cpu")
+    assert status == 1
+    assert "choose another with --port" in errors
+
+
+def test_a_worker_that_dies_is_replaced(monkeypatch, tmp_path):
+    monkeypatch.setattr("discoparse.serve.server._QUICK", 0.0)
+
+    def work(worker):
+        with (tmp_path / "log").open("a") as log:
+            log.write(f"{worker} ")
+        if (tmp_path / "log").stat().st_size >= 10:
+            os.kill(os.getppid(), signal.SIGTERM)
+            time.sleep(30)  # until the supervisor ends it
+
+    _supervise(work, 2)
+    assert set((tmp_path / "log").read_text().split()) == {"0", "1"}
+
+
+def test_workers_that_cannot_live_end_the_server(tmp_path):
+    with pytest.raises(DiscoparseError, match="worker 1 ended as soon as it was started"):
+        _supervise(lambda worker: None, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        (["--port", "70000"], 2, "70000"),
+        (["--host", "not a host"], 2, "--host"),
+        (["--token", "ä"], 2, "ASCII"),
+        (["--max-tokens", "5000"], 2, "2000"),
+        (["-m", "nothing-like-it"], 2, "nothing-like-it"),
+    ],
+)
+def test_wrong_use(model, options, status, said):
+    found = run_main("serve", "-m", model, "--device", "cpu", *options)
+    assert found[0] == status
+    assert said in found[2]
+
+
+def test_the_extra_is_asked_for(model, monkeypatch):
+    monkeypatch.setattr("discoparse.cli.serve.find_spec", lambda name: None)
+    status, _, errors = run_main("serve", "-m", model)
+    assert status == 2
+    assert "pip install 'discoparse[serve]'" in errors
+
+
+# -- connections --------------------------------------------------------------------------------------------------
+
+
+def _connect(client):
+    return socket.create_connection((client.base_url.host, client.base_url.port), timeout=10)
+
+
+def test_silent_connections_are_closed(catalogue, monkeypatch):
+    monkeypatch.setattr(discoparse.serve.connections, "HEAD_SECONDS", 0.2)
+    with running(catalogue) as (client, _), _connect(client) as silent, _connect(client) as slow:
+        slow.sendall(b"POST /api/v1/parse HTTP/1.1\r\nHost: a\r\n")
+        assert silent.recv(100) == b""
+        assert slow.recv(100) == b""
+        assert client.get("/api/v1/health").status_code == 200
+
+
+def test_endless_heads_are_refused(client):
+    with _connect(client) as endless:
+        endless.sendall(b"GET /api/v1/health HTTP/1.1\r\n")
+        sent = 0
+        with suppress(OSError):  # closed while we still send
+            while sent < 10_000:
+                endless.sendall(b"X-Header: " + b"a" * 1000 + b"\r\n")
+                sent += 1
+    assert sent < 10_000
+    assert client.get("/api/v1/health").status_code == 200
+
+
+def test_a_body_that_does_not_come(catalogue):
+    with running(catalogue, Settings(body_seconds=0.2)) as (client, _), _connect(client) as slow:
+        slow.sendall(b"POST /api/v1/parse HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{")
+        answer = b""
+        while part := slow.recv(1000):
+            answer += part
+        assert answer.startswith(b"HTTP/1.1 408 ")
+
+
+def test_clients_that_leave_are_counted(catalogue):
+    with running(catalogue) as (client, app):
+        body = b'{"model": "one", "tokens": [' + b",".join([b'["a","b","c","d","e","f","g","h"]'] * 900) + b"]}"
+        with _connect(client) as leaving:
+            head = f"POST /api/v1/parse HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n"
+            leaving.sendall(head.encode() + body)
+            _wait_for(lambda: app.api.metrics.value("waiting") == 1)
+        _wait_for(lambda: app.api.metrics.value("abandoned_total") == 1)
+        _wait_for(lambda: app.api.metrics.value("waiting") == 0)
+
+
+def _wait_for(condition):
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        b"nonsense\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET \xff\xfe HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"GET http://other.example/etc/passwd HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+        b"POST /api/v1/parse HTTP/1.1\r\nHost: a\r\nContent-Length: -5\r\n\r\n",
+        b"POST /api/v1/parse HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n",
+        b"POST /api/v1/parse HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST /api/v1/parse HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nZZZ\r\n",
+        b"GET /api/v1/health HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n",
+        b"OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+        b"GET /api/v1/health HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: close, Upgrade\r\n\r\n",
+    ],
+)
+def test_heads_that_play_tricks(client, request_, capfd):
+    with _connect(client) as connection:
+        connection.sendall(request_)
+        answer = connection.recv(1000)
+    assert answer == b"" or answer.startswith((b"HTTP/1.1 4", b"HTTP/1.1 200"))
+    assert client.get("/api/v1/health").status_code == 200
+    assert "Traceback" not in capfd.readouterr().err
