@@ -12,17 +12,43 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-ENDPOINTS = ("parse", "draw", "derive", "convert", "evaluate")
-FIELDS = (
-    *("text", "tokens", "model", "language", "format", "lines", "constraints", "tree", "from", "compare", "system"),
-    *("sentence", "gold", "predicted", "predicted_from", "by", "errors", "sentences", "allow_missing", "width"),
-    *("scale", "style", "roof", "hide", "subtree", "gloss", "font", "tags", "functions", "surface", "standalone"),
+_SENTENCES = ("text", "tokens", "model", "language", "lines", "constraints")
+_TREES = ("tree", "from")
+_PICTURES = (
+    *("format", "width", "scale", "style", "roof", "hide", "subtree", "gloss", "font", "tags", "functions", "surface"),
+    *("highlight", "color", "standalone"),
 )
+ENDPOINTS = {
+    "parse": (*_SENTENCES, *_PICTURES),
+    "derive": (*_SENTENCES, *_TREES, "sentence", "system"),
+    "draw": (*_TREES, "compare", *_PICTURES),
+    "convert": (*_TREES, *_PICTURES),
+    "evaluate": ("gold", "predicted", "from", "predicted_from", "by", "errors", "sentences", "allow_missing"),
+}
+SOUND = {
+    "parse": {"tokens": ["What", "did", "you", "say"], "model": "one"},
+    "derive": {"text": "What did you say?", "model": "two"},
+    "draw": {"tree": "(S (VP (V 0=wake) (P 2=up)) (N 1=them))"},
+    "convert": {"tree": "(S (VP (V 0=wake) (P 2=up)) (N 1=them))", "format": "export"},
+    "evaluate": {"gold": "(S (V 0=wake) (N 1=them))", "predicted": "(S (V 0=wake) (N 1=them))"},
+}
 STRINGS = (
     *("", " ", "\0", "\ud800", "a\udfffb", "\u202e\u0300", "A" * 300, "💥", "<script>", "../../etc/passwd", "one"),
     *("svg", "json", "export", "tigerxml", "NP:99999999999999999999", "1-99999999999", "(", ")", "(S (N 0=a))"),
     *("(S (N 5=a))", '{"tokens":[]}', "#BOS 1\n", "<corpus><s>", '<!DOCTYPE a [<!ENTITY b "c">]><s>&b;</s>', "%"),
-    *("What did you say? I see.", "(S (VP (V 0=wake) (P 2=up)) (N 1=them))", "lemma", "elbow", "set", "label", "root"),
+    *(
+        "What did you say? I see.",
+        "(S (VP (V 0=wake) (P 2=up)) (N 1=them))",
+        "lemma",
+        "elbow",
+        "set",
+        "label",
+        "root",
+        "slanted",
+        "tikz",
+        "forest",
+        "tree",
+    ),
 )
 NUMBERS = (0, 1, 2, -1, 3.5, 1e308, -0.0, 10**30, 10**400, 2**31, 2**63, 5)
 TREE = {
@@ -74,20 +100,16 @@ def damaged_tree(chance: random.Random, depth: int) -> Any:
     return tree
 
 
-def body(chance: random.Random) -> bytes:
-    """The body of a request: often JSON, sometimes cut or overwritten."""
-    kind = chance.randrange(12)
+def body(chance: random.Random, endpoint: str) -> bytes:
+    """The body of a request: mostly a sound one with some fields changed, sometimes cut or overwritten."""
+    kind = chance.randrange(14)
     if kind == 0:
         return chance.randbytes(chance.randrange(40))
     if kind == 1:
         return chance.choice([b"[", b'{"a":', b'{"text":[']) * chance.randrange(3000)
-    fields = {chance.choice(FIELDS): value(chance) for _ in range(chance.randrange(1, 5))}
-    if chance.random() < 0.5:
-        fields["model"] = "one"
-    if chance.random() < 0.3:
-        fields["tokens"] = ["What", "did", "you", "say"]
-        fields.pop("text", None)
-        fields["constraints"] = value(chance)
+    fields = dict(SOUND[endpoint])
+    for _ in range(chance.randrange(1, 4)):
+        fields[chance.choice(ENDPOINTS[endpoint] if chance.random() < 0.95 else ["nonsense", "", "\0"])] = value(chance)
     raw = json.dumps(fields, ensure_ascii=chance.random() < 0.7).encode("utf-8", "surrogatepass")
     if kind == 2:
         return raw[: chance.randrange(len(raw) + 1)]
@@ -104,7 +126,8 @@ def send(client: Any, chance: random.Random) -> Any:
         headers = {chance.choice(HEADERS): chance.choice(["a", "bytes=0-", "\x7f", "x" * 999, "*/*", "100-continue"])}
         headers.pop("Expect", None)
         return client.request(method, "/api/v1" + chance.choice(PATHS), headers=headers, content=b"")
-    return client.post(f"/api/v1/{chance.choice(ENDPOINTS)}", content=body(chance))
+    endpoint = chance.choice(list(ENDPOINTS))
+    return client.post(f"/api/v1/{endpoint}", content=body(chance, endpoint))
 
 
 def check(answer: Any) -> None:
@@ -127,9 +150,9 @@ def main() -> None:
                 answer = send(client, random.Random(seed))
                 check(answer)
                 statuses[answer.status_code] = statuses.get(answer.status_code, 0) + 1
-                if seed % 10_000 == 0:
+                if seed % 10_000 == 0 or seed == count - 1:
                     pages = int(Path("/proc/self/statm").read_text().split()[1])
-                    print(f"{seed} requests, {pages * 4096 / 1e6:.0f} MB", statuses, flush=True)
+                    print(f"{seed + 1} requests, {pages * 4096 / 1e6:.0f} MB", statuses, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,256 @@
+// A sentence on the page: its words, its tree, and three ways to work with it: look, step, correct.
+
+import { model, postJson } from "./api.js";
+import { Constraints } from "./constraints.js";
+import { h, percent } from "./dom.js";
+import { copy, exported, KINDS, save } from "./exporting.js";
+import { draw, light } from "./picture.js";
+import { stepper } from "./stepper.js";
+import { Tree } from "./tree.js";
+
+const MODES = [["look", "Look"], ["step", "Step"], ["correct", "Correct"]];
+const count = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
+
+export class Sentence {
+  /** `page` has the options of the view, `link(sentence)` and `changed()`. */
+  constructor(data, modelName, page, saved = {}) {
+    this.page = page;
+    this.model = modelName;
+    this.tree = new Tree(data);
+    this.constraints = new Constraints(saved.constraints);
+    this.collapsed = new Set();
+    this.selected = new Set();
+    this.marks = {};
+    this.mode = "look";
+    this.build();
+    this.render();
+    if (!this.constraints.isEmpty) this.parseAgain(false);
+    if (saved.mode) this.setMode(saved.mode);
+  }
+
+  get tokens() {
+    return this.tree.words();
+  }
+
+  build() {
+    this.wordLine = h("p", { class: "words", role: "group", "aria-label": "Words" });
+    this.info = h("p", { class: "info", role: "status", "aria-live": "polite" });
+    this.stage = h("div", { class: "scroll", tabindex: -1 });
+    this.panel = h("div", { class: "panel" });
+    this.text = h("div", { class: "as-text" });
+    this.modeButtons = MODES.map(([mode, name]) => h("button", { type: "button", "aria-pressed": mode === "look", onclick: () => this.setMode(mode), dataset: { mode } }, name));
+    const exports = KINDS.map(([kind, name, file]) => h("button", { type: "button", dataset: { export: kind }, onclick: (event) => this.export(kind, file, event) }, name));
+    this.menu = h("details", { class: "menu" }, h("summary", {}, "Export"), h("div", { class: "sheet" }, ...exports, h("hr"), h("button", { type: "button", dataset: { export: "copy" }, onclick: () => this.copyBrackets() }, "Copy brackets"), h("button", { type: "button", dataset: { export: "link" }, onclick: () => this.copyLink() }, "Copy link")));
+    this.element = h(
+      "article",
+      { class: "sentence", onkeydown: (event) => this.key(event) },
+      h("div", { class: "bar head" }, h("div", { class: "modes", role: "group", "aria-label": "What to do" }, ...this.modeButtons), h("span", { class: "badge", title: "model" }, this.model), h("span", { class: "grow" }), this.menu),
+      this.wordLine,
+      this.info,
+      this.stage,
+      this.panel,
+      h("details", { class: "text-tree" }, h("summary", {}, "The tree as text"), this.text),
+    );
+  }
+
+  /** Draw everything again. */
+  render() {
+    const on = { point: (item) => this.point(item), choose: (item) => this.choose(item) };
+    this.svg = draw(this.tree, this.page.options, { collapsed: this.collapsed, marks: this.marks, on });
+    this.stage.replaceChildren(this.svg);
+    this.stage.hidden = this.mode === "step";
+    this.text.replaceChildren(h("ul", {}, this.outline(this.tree.nodes[0])));
+    this.renderWords();
+    this.point(null);
+  }
+
+  outline(node) {
+    const chance = node.probability === undefined ? "" : ` (${percent(node.probability)})`;
+    const children = node.children.map((child) => (child < 0 ? h("li", {}, `${this.tree.tokens[~child].word} `, h("small", {}, this.tree.tokens[~child].tag)) : this.outline(this.tree.nodes[child])));
+    return h("li", {}, h("strong", {}, node.label), h("small", {}, chance), h("ul", {}, ...children));
+  }
+
+  renderWords() {
+    const correcting = this.mode === "correct";
+    const parts = this.tree.tokens.map((token, k) => {
+      if (!correcting) return h("span", { dataset: { token: k } }, token.word);
+      return h("button", { type: "button", dataset: { token: k }, "aria-pressed": this.selected.has(k), onpointerdown: (event) => this.startDrag(event, k), onpointerenter: (event) => this.drag(event, k), onclick: (event) => event.detail === 0 && this.toggle(k) }, token.word);
+    });
+    this.wordLine.replaceChildren(...parts.flatMap((part) => [part, " "]));
+  }
+
+  point(item) {
+    const node = item?.node ?? (item ? { tokens: item.tokens, k: -1 } : null);
+    light(this.svg, node);
+    const lit = new Set(node?.tokens ?? []);
+    for (const part of this.wordLine.querySelectorAll("[data-token]")) part.classList.toggle("lit", lit.has(Number(part.dataset.token)));
+    if (!node) return this.info.replaceChildren(h("span", { class: "hint" }, this.hint()));
+    const gaps = item.node && this.tree.isDiscontinuous(node) ? " · discontinuous" : "";
+    const chance = node.probability === undefined ? "" : ` · label ${percent(node.probability)}`;
+    this.info.replaceChildren(h("strong", {}, item.node ? node.label : item.tag || "words"), ` ${this.tree.text(node.tokens)}${gaps}${chance}`);
+  }
+
+  hint() {
+    if (this.note) return this.note;
+    if (this.mode === "correct") return "Drag over words, or click a node: then say what they are.";
+    return this.mode === "step" ? "" : "Point at a node to see its words; click it to fold it into a roof.";
+  }
+
+  choose(item) {
+    if (this.mode === "correct") {
+      this.selected = new Set(item.node?.tokens ?? item.tokens);
+      this.renderWords();
+      this.renderPanel();
+    } else if (item.node && item.k !== undefined) {
+      this.collapsed.has(item.k) ? this.collapsed.delete(item.k) : this.collapsed.add(item.k);
+      this.render();
+      this.svg.querySelector(`[data-node="${item.k}"]`)?.focus();
+    } else if (item.roof !== undefined) {
+      this.collapsed.delete(item.roof);
+      this.render();
+    }
+  }
+
+  async setMode(mode) {
+    this.mode = mode;
+    this.note = "";
+    this.selected.clear();
+    for (const button of this.modeButtons) button.setAttribute("aria-pressed", button.dataset.mode === mode);
+    this.element.dataset.mode = mode;
+    if (mode !== "correct") this.marks = {};
+    this.render();
+    await this.renderPanel();
+    this.page.changed();
+  }
+
+  async renderPanel() {
+    if (this.mode === "look") return this.panel.replaceChildren();
+    if (this.mode === "correct") return this.panel.replaceChildren(await this.correctionPanel());
+    this.panel.replaceChildren(h("p", { class: "hint" }, "…"));
+    try {
+      this.panel.replaceChildren(await stepper(this.request(), this.page.options));
+    } catch (error) {
+      this.panel.replaceChildren(h("p", { class: "message error" }, error.message));
+    }
+  }
+
+  request() {
+    const constraints = this.constraints.toJson();
+    return { tokens: [this.tokens], model: this.model, ...(constraints ? { constraints: [constraints] } : {}) };
+  }
+
+  // -- correcting ---------------------------------------------------------------------------------------------
+
+  startDrag(event, k) {
+    event.target.releasePointerCapture?.(event.pointerId); // so that other words hear of a finger, too
+    this.dragging = { adds: !this.selected.has(k) };
+    this.drag(event, k);
+    addEventListener("pointerup", () => { this.dragging = undefined; this.renderPanel(); }, { once: true });
+  }
+
+  drag(event, k) {
+    if (!this.dragging) return;
+    this.dragging.adds ? this.selected.add(k) : this.selected.delete(k);
+    this.wordLine.querySelector(`[data-token="${k}"]`).setAttribute("aria-pressed", this.selected.has(k));
+  }
+
+  toggle(k) {
+    this.selected.has(k) ? this.selected.delete(k) : this.selected.add(k);
+    this.wordLine.querySelector(`[data-token="${k}"]`).setAttribute("aria-pressed", this.selected.has(k));
+    this.renderPanel();
+  }
+
+  async correctionPanel() {
+    const { labels, tags } = await model(this.model);
+    const tokens = [...this.selected].sort((a, b) => a - b);
+    const act = (change) => () => { change(); this.selected.clear(); this.parseAgain(true); };
+    const choice = (name, values, now, change) => h("label", {}, `${name} `, h("select", { "aria-label": name, onchange: (event) => event.target.value && act(() => change(event.target.value))() }, h("option", { value: "" }, "…"), ...values.map((value) => h("option", { value, selected: value === now }, value))));
+    const over = this.tree.nodes.find((node) => node.tokens.join() === tokens.join());
+    const buttons = tokens.length
+      ? [
+          h("button", { type: "button", class: "main", dataset: { do: "require" }, onclick: act(() => this.constraints.require(tokens)) }, "These are a constituent"),
+          h("button", { type: "button", dataset: { do: "forbid" }, onclick: act(() => this.constraints.forbid(tokens)) }, "These are not"),
+          choice("Label", labels, over?.label, (label) => this.constraints.require(tokens, label)),
+          tokens.length === 1 ? choice("Tag", tags, this.tree.tokens[tokens[0]].tag, (tag) => this.constraints.tag(tokens[0], tag)) : null,
+        ]
+      : [];
+    const undo = (name, symbol, can, call) => h("button", { type: "button", class: "quiet", "aria-label": name, title: name, disabled: !can, dataset: { do: name.toLowerCase() }, onclick: call }, symbol);
+    const list = this.constraints.list(this.tree).map(([text, remove]) => h("li", { class: "chip" }, text, h("button", { type: "button", "aria-label": `Remove: ${text}`, onclick: () => { remove(); this.parseAgain(true); } }, "×")));
+    return h("div", { class: "correction" }, h("div", { class: "bar" }, ...buttons, h("span", { class: "grow" }), undo("Undo", "↶", this.constraints.past.length, () => this.undo()), undo("Redo", "↷", this.constraints.future.length, () => this.redo())), h("ul", { class: "chips", "aria-label": "Constraints" }, ...list));
+  }
+
+  undo() {
+    if (this.constraints.undo()) this.parseAgain(false);
+  }
+
+  redo() {
+    if (this.constraints.redo()) this.parseAgain(false);
+  }
+
+  key(event) {
+    if (this.mode !== "correct" || !(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z") return;
+    event.preventDefault();
+    event.shiftKey ? this.redo() : this.undo();
+  }
+
+  /** Parse within the constraints, and mark what is new. A change that cannot be met is taken back. */
+  async parseAgain(isChange) {
+    try {
+      const answer = await postJson("parse", this.request());
+      const before = new Set(this.tree.nodes.map((node) => this.tree.key(node)));
+      const tags = this.tree.tokens.map((token) => token.tag);
+      const spans = this.tree.data;
+      this.tree = new Tree({ ...answer.trees[0], id: spans.id });
+      const nodes = {}, tokens = {};
+      for (const node of this.tree.nodes) if (!before.has(this.tree.key(node))) nodes[node.k] = "changed";
+      this.tree.tokens.forEach((token, k) => { if (token.tag !== tags[k]) tokens[k] = "changed"; });
+      this.marks = { nodes, tokens };
+      const changes = Object.keys(nodes).length + Object.keys(tokens).length;
+      this.note = changes ? `${count(changes, "label")} changed.` : "Nothing changed.";
+      this.collapsed.clear();
+      this.render();
+    } catch (error) {
+      if (isChange) this.constraints.takeBack();
+      this.note = error.message;
+      this.point(null);
+    }
+    await this.renderPanel();
+    this.page.changed();
+  }
+
+  // -- taking it along ----------------------------------------------------------------------------------------
+
+  async export(kind, file, event) {
+    this.menu.open = false;
+    try {
+      save(await exported(kind, this.tree, this.svg, this.page.options), file);
+    } catch (error) {
+      this.note = error.message;
+      this.point(null);
+    }
+  }
+
+  async copyBrackets() {
+    this.menu.open = false;
+    const blob = await exported("discbracket", this.tree, this.svg, this.page.options);
+    await copy((await blob.text()).trim());
+    this.say("Copied.");
+  }
+
+  async copyLink() {
+    this.menu.open = false;
+    await copy(this.page.link([this]));
+    this.say("Link copied.");
+  }
+
+  say(text) {
+    this.note = text;
+    this.point(null);
+  }
+
+  /** What a link must carry to show this again. */
+  saved() {
+    const constraints = this.constraints.toJson();
+    return { ...(constraints ? { constraints } : {}), ...(this.mode === "look" ? {} : { mode: this.mode }) };
+  }
+}
