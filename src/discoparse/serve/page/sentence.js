@@ -43,7 +43,7 @@ export class Sentence {
     this.menu = h("details", { class: "menu" }, h("summary", {}, "Export"), h("div", { class: "sheet" }, ...exports, h("hr"), h("button", { type: "button", dataset: { export: "copy" }, onclick: () => this.copyBrackets() }, "Copy brackets"), h("button", { type: "button", dataset: { export: "link" }, onclick: () => this.copyLink() }, "Copy link")));
     this.element = h(
       "article",
-      { class: "sentence", onkeydown: (event) => this.key(event) },
+      { class: "sentence", tabindex: -1, onkeydown: (event) => this.key(event) },
       h("div", { class: "bar head" }, h("div", { class: "modes", role: "group", "aria-label": "What to do" }, ...this.modeButtons), h("span", { class: "badge", title: "model" }, this.model), h("span", { class: "grow" }), this.menu),
       this.wordLine,
       this.info,
@@ -125,13 +125,22 @@ export class Sentence {
 
   async renderPanel() {
     if (this.mode === "look") return this.panel.replaceChildren();
-    if (this.mode === "correct") return this.panel.replaceChildren(await this.correctionPanel());
+    if (this.mode === "correct") return this.replacePanel(await this.correctionPanel());
     this.panel.replaceChildren(h("p", { class: "hint" }, "…"));
     try {
       this.panel.replaceChildren(await stepper(this.request(), this.page.options));
     } catch (error) {
       this.panel.replaceChildren(h("p", { class: "message error" }, error.message));
     }
+  }
+
+  /** A new panel, with the focus where it was: on the same button, or on the sentence, so that keys still reach it. */
+  replacePanel(panel) {
+    const focused = this.panel.contains(document.activeElement) ? document.activeElement : null;
+    this.panel.replaceChildren(panel);
+    if (!focused) return;
+    const same = focused.dataset.do && this.panel.querySelector(`[data-do="${focused.dataset.do}"]:not(:disabled)`);
+    (same || this.element).focus();
   }
 
   request() {

@@ -1,0 +1,32 @@
+"""A headless Chromium: the distribution's, or the one that Playwright has installed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+@contextmanager
+def headless_chromium() -> Iterator[Any]:
+    """The browser; the test is skipped, with the reason, where there is none."""
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: pip install playwright"
+    )
+    path = next(filter(None, map(shutil.which, _NAMES)), None)
+    with playwright.sync_playwright() as running:
+        try:
+            browser = running.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        except playwright.Error as error:
+            pytest.skip(
+                f"no Chromium for the tests of the page: apt-get install chromium ({str(error).splitlines()[0]})"
+            )
+        try:
+            yield browser
+        finally:
+            browser.close()
