@@ -173,10 +173,8 @@ def _page_files() -> dict[str, PageFile]:
             content = entry.read_bytes()
             tag = f'"{hashlib.sha256(content).hexdigest()[:20]}"'
             found[f"/{entry.name}"] = PageFile(content, _TYPES[ending], tag)
-    if "/index.html" in found:
-        found["/"] = found["/index.html"]
-    if "/docs.html" in found:
-        found[f"{PREFIX}/docs"] = found["/docs.html"]
+    found["/"] = found["/index.html"]
+    found[f"{PREFIX}/docs"] = found.pop("/docs.html")  # its links are relative to this place
     return found
 
 

@@ -9,7 +9,7 @@ function endpoint(base, path, method, operation) {
   const parts = [h("h2", {}, h("span", { class: "method" }, method.toUpperCase()), ` ${base}${path}`), h("p", {}, `${operation.summary}. ${operation.responses["200"].description}`)];
   if (media) {
     const rows = Object.entries(media.schema.properties).map(([name, schema]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, kind(schema)), h("td", {}, schema.description ?? "")));
-    const example = `curl -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(media.example)}' \\\n  ${location.origin}${base}${path}`;
+    const example = `curl -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(media.example)}' \\\n  ${location.origin}${place}${base}${path}`;
     parts.push(h("pre", {}, example), h("details", {}, h("summary", {}, "Fields"), h("table", {}, h("tbody", {}, ...rows))));
     const errors = Object.entries(operation.responses).filter(([status]) => status !== "200");
     parts.push(h("details", {}, h("summary", {}, "Errors"), h("table", {}, h("tbody", {}, ...errors.map(([status, error]) => h("tr", {}, h("th", { scope: "row" }, status), h("td", {}, error.description)))))));
@@ -17,7 +17,8 @@ function endpoint(base, path, method, operation) {
   return h("section", { class: "card endpoint" }, ...parts);
 }
 
-const description = await (await fetch("/api/v1/openapi.json")).json();
+const place = location.pathname.slice(0, location.pathname.lastIndexOf("/api/v1/")); // not empty behind some proxies
+const description = await (await fetch("openapi.json")).json();
 const base = description.servers[0].url;
 for (const [path, methods] of Object.entries(description.paths)) {
   for (const [method, operation] of Object.entries(methods)) if (method === "get" || method === "post") byId("endpoints").append(endpoint(base, path, method, operation));
