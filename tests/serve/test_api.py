@@ -96,6 +96,16 @@ def test_constraints_that_clash_are_named(client):
     assert len(answer.json()["pair"]) == 2
 
 
+def test_probabilities_by_sampling(client):
+    tree = post(client, "parse", tokens=WORDS, model="one", probabilities=8).json()["trees"][0]
+    assert all(0 <= node["probability"] <= 1 for node in tree["nodes"])
+    assert tree["nodes"][0]["label_probability"] <= 1
+    assert post(client, "parse", tokens=WORDS, model="one", consensus=True).status_code == 200
+    constrained = post(client, "parse", tokens=WORDS, model="one", probabilities=8, constraints={"forbidden": [[0, 1]]})
+    assert "not available within constraints" in error(constrained, 422)
+    error(post(client, "parse", tokens=WORDS, model="one", probabilities=10_000), 422)
+
+
 def test_the_model_is_named_or_chosen(client):
     assert "one, two" in error(post(client, "parse", tokens=WORDS, model="three"), 422)
     assert post(client, "parse", tokens=WORDS, language="en").status_code == 200

@@ -85,9 +85,11 @@ def test_trees_are_drawn_as_one_types(page):
 def test_pointing_lights_up_the_yield(page):
     first = page.locator("article.sentence").first
     node = first.locator("g.node").last
+    until(page, "document.querySelector('.as-text').textContent.includes('%')")
+    page.wait_for_load_state("networkidle")  # probabilities by sampling come after the tree
     node.hover()
     assert first.locator(".words .lit").count() == len(_yield(page, node))
-    assert re.search(r"label [<\d.]+%", first.locator(".info").inner_text())
+    assert re.search(r"probability [<\d.]+% · label [<\d.]+%", first.locator(".info").inner_text())
     page.mouse.move(1, 1)
     first.locator(".words .lit").wait_for(state="detached")
 

@@ -23,7 +23,7 @@ class FakeParser:
         self.may_go_on.set()
         self.busy = threading.Event()
 
-    def parse_all(self, passages):
+    def parse_all(self, passages, doubt=None):
         self.busy.set()
         self.may_go_on.wait(10)
         self.batches.append([passage.words[0] for passage in passages])

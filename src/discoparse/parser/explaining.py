@@ -24,6 +24,7 @@ def explain(parser: Parser, words: Sequence[str], limits: Limits | None = None) 
     possible, the most probable first. Probabilities of actions are among the legal ones; where constraints excluded
     one, it has `"allowed": false`.
     """
+    parser.require_one_model()
     found = course(parser.decoder, words, limits)
     taken, items = _actions(found)
     rows = derivation_rows(taken, len(words))

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import sys
 import time
-import traceback
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from typing import NamedTuple
@@ -18,7 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 from discoparse.serve.catalogue import Catalogue
 from discoparse.serve.endpoints import Api
 from discoparse.serve.metrics import Metrics
-from discoparse.serve.problems import Refusal
+from discoparse.serve.problems import Refusal, as_refusal
 from discoparse.serve.settings import Settings
 
 PREFIX = "/api/v1"
@@ -101,11 +99,8 @@ class Application:
             if self.token is not None and not route.open:
                 self._check_token(request)
             response = await route.handler(request)
-        except Refusal as refusal:
-            response = refusal.response()
-        except Exception as error:  # told to the operator, and not to the client
-            traceback.print_exception(error, file=sys.stderr)
-            response = Refusal(500, "the server failed on this request; its log says why").response()
+        except Exception as error:
+            response = as_refusal(error).response()
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from discoparse import __version__
+from discoparse.parser.doubt import Doubt
 from discoparse.serve.answers import as_json, derived, evaluated, explained, parsed
 from discoparse.serve.bodies import Fields, read_fields
 from discoparse.serve.catalogue import Catalogue, Served
@@ -26,6 +27,8 @@ from discoparse.serve.settings import Settings
 from discoparse.tree import Tree
 
 _QUEUED = 64  # requests of the longest text that may wait together
+_SAMPLES = 256  # by which probabilities are estimated, at most
+_SOON = 0.1  # seconds in which nobody looks whether the client is still there
 _JSON = "application/json"
 LEFT = 499  # the status of answers that nobody gets
 
@@ -49,14 +52,17 @@ class Api:
         name, served = self._model(fields, sentences)
         format = fields.choice("format", FORMATS, "json")
         options = drawing_options(fields)
+        doubt = Doubt.asked(fields.number("probabilities", 0, _SAMPLES) or 0, fields.flag("consensus"))
         fields.end()
+        if doubt is not None and any(sentences.constraints):
+            raise Refusal(422, "probabilities and consensus are not available within constraints: ask for one of them")
 
         def finish(trees: list[Tree]) -> bytes:
             if format == "json":
                 return parsed(name, trees, sentences)
             return written(trees, format, options, self.settings) if trees else b""
 
-        job = Job(served.parser, sentences.passages(served.parser), finish, sentences.characters)
+        job = Job(served.parser, sentences.passages(served.parser), finish, sentences.characters, doubt)
         content = await self._unless_left(request, self.queue.submit(job))
         return Response(content, headers={"Discoparse-Model": name}, media_type=media_type(format))
 
@@ -153,6 +159,9 @@ class Api:
 
     async def _unless_left(self, request: Request, answer: asyncio.Future[bytes]) -> bytes:
         """The answer; if the client leaves first, nobody computes it any more."""
+        await asyncio.wait({answer}, timeout=_SOON)
+        if answer.done():
+            return answer.result()
         leaving: asyncio.Future[None] = asyncio.ensure_future(_left(request))
         both: set[asyncio.Future[Any]] = {answer, leaving}
         try:

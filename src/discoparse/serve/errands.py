@@ -4,13 +4,11 @@ so that it takes at most its share of the CPU from parsing."""
 from __future__ import annotations
 
 import asyncio
-import sys
-import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from discoparse.serve.metrics import Metrics
-from discoparse.serve.problems import Refusal, overloaded
+from discoparse.serve.problems import as_refusal, overloaded
 
 
 class Errands:
@@ -43,11 +41,8 @@ class Errands:
 
 
 def _guarded(work: Callable[[], bytes]) -> bytes:
-    """Errors of the program are told to its operator, and not to the client."""
+    """What the work gives; whatever it raises becomes a `Refusal`."""
     try:
         return work()
-    except Refusal:
-        raise
     except Exception as error:
-        traceback.print_exception(error, file=sys.stderr)
-        raise Refusal(500, "the server failed on this request; its log says why") from None
+        raise as_refusal(error) from None

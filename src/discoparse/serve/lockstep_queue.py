@@ -9,19 +9,18 @@ does not hold up one with a single sentence.
 from __future__ import annotations
 
 import asyncio
-import sys
 import threading
-import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
 
+from discoparse.parser.doubt import Doubt
 from discoparse.parser.parser import Parser
 from discoparse.parser.passages import Passage
 from discoparse.serve.metrics import Metrics
-from discoparse.serve.problems import Refusal, overloaded
+from discoparse.serve.problems import as_refusal, overloaded
 from discoparse.tree import Tree
 
 _BATCH_TOKENS = 3072  # parsed at once: more would not be faster on a CPU, and others would wait longer
@@ -39,6 +38,7 @@ class Job:
     passages: Iterator[Passage]
     finish: Callable[[list[Tree]], Any]
     characters: int = 0
+    doubt: Doubt | None = None  # probabilities by sampling, if asked for
     trees: list[Tree] = field(default_factory=list)
     abandoned: bool = False  # nobody waits for the answer any more
     answer: asyncio.Future[Any] = field(init=False)
@@ -124,8 +124,8 @@ class LockstepQueue:
 
         Those that are done are answered and leave; the others go to the end.
         """
-        parser = active[0].parser
-        jobs = [job for job in active if job.parser is parser]
+        parser, doubt = active[0].parser, active[0].doubt
+        jobs = [job for job in active if job.parser is parser and job.doubt == doubt]
         share = max(1, _BATCH_TOKENS // len(jobs))
         batch: list[tuple[Job, list[Passage]]] = []
         outcomes: list[tuple[Job, Any]] = []  # an answer, or an error
@@ -136,7 +136,7 @@ class LockstepQueue:
             try:
                 taken, ended = _take(job, share)
             except Exception as error:
-                outcomes.append((job, _as_refusal(error)))
+                outcomes.append((job, as_refusal(error)))
                 active.remove(job)
                 continue
             active.remove(job)
@@ -145,11 +145,11 @@ class LockstepQueue:
             if not ended:
                 active.append(job)
         try:
-            trees = iter(parser.parse_all([passage for _, taken in batch for passage in taken]))
+            trees = iter(parser.parse_all([passage for _, taken in batch for passage in taken], doubt))
             for job, taken in batch:
                 job.trees += islice(trees, len(taken))
         except Exception as error:  # answered to all: which sentence is to blame is not known
-            outcomes += [(job, _as_refusal(error)) for job, _ in batch]
+            outcomes += [(job, as_refusal(error)) for job, _ in batch]
             for job, _ in batch:
                 if job in active:
                     active.remove(job)
@@ -192,12 +192,4 @@ def _finished(job: Job) -> Any:
     try:
         return job.finish(job.trees)
     except Exception as error:
-        return _as_refusal(error)
-
-
-def _as_refusal(error: Exception) -> Exception:
-    """What to answer. An error of the program is told to its operator, and not to the client."""
-    if isinstance(error, Refusal):
-        return error
-    traceback.print_exception(error, file=sys.stderr)
-    return Refusal(500, "the parser failed on this request; the server's log says why")
+        return as_refusal(error)

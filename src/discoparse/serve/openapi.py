@@ -46,7 +46,17 @@ def description(catalogue: Catalogue, settings: Settings) -> Schema:
     paths: Schema = {
         "/parse": _post(
             "Parse text or tokens",
-            {**sentences, "format": _choice(FORMATS, "Default: json."), **_pictures()},
+            {
+                **sentences,
+                "probabilities": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "Samples by which constituents, tags and trees get probabilities. Default: 0.",
+                },
+                "consensus": _flag("Trees of what more than half of the samples have."),
+                "format": _choice(FORMATS, "Default: json."),
+                **_pictures(),
+            },
             {"text": "Wat heb je gezegd?"},
             f"JSON with the trees; other formats as they are. At most {settings.sentences:,} sentences of "
             f"{settings.tokens:,} tokens and {settings.characters:,} characters.",
@@ -226,7 +236,8 @@ _SCHEMAS: Schema = {
                     "properties": {
                         "label": _STRING,
                         "parent": _told({"type": ["integer", "null"]}, "The number of its node; null for the root."),
-                        "probability": _told({"type": "number"}, "Of the label, given the words that it covers."),
+                        "probability": _told({"type": "number"}, "Of the constituent, if asked for."),
+                        "label_probability": _told({"type": "number"}, "Of the label, given its words."),
                         "tokens": _INDEXES,
                         "spans": {"type": "array", "items": _INDEXES},
                     },

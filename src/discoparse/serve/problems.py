@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
+import traceback
 from typing import Any
 
 from starlette.responses import Response
+
+from discoparse.errors import DiscoparseError
 
 
 class Refusal(Exception):
@@ -22,6 +26,16 @@ class Refusal(Exception):
         """The answer. All of it is ASCII, so a message can quote whatever was sent."""
         content = json.dumps({"error": self.message, "status": self.status, **self.more})
         return Response(content, self.status, self.headers, "application/json")
+
+
+def as_refusal(error: Exception) -> Refusal:
+    """What to answer where something failed. Errors of the program are told to its operator, and not to the client."""
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, DiscoparseError):
+        return Refusal(422, str(error))
+    traceback.print_exception(error, file=sys.stderr)
+    return Refusal(500, "the server failed on this request; its log says why")
 
 
 def overloaded(what: str) -> Refusal:

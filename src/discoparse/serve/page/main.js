@@ -11,6 +11,7 @@ const EXAMPLES = {
   en: "What did you say that he wanted to do?",
   is: "Hvað sagði hann að hún hefði gert?",
 };
+const SAMPLES = 32, MOST_BELIEVED = 300; // tokens
 const OPTIONS = ["tags", "root", "punctuation", "colours", "fit"];
 const VIEW = "discoparse-view";
 
@@ -89,6 +90,7 @@ async function parse(tokens, saved = []) {
     const guessed = name ? "" : ` Parsed with the model ${answer.model}.`;
     say(sentences.length ? `${sentences.length === 1 ? "One sentence" : `${sentences.length} sentences`}.${guessed}` : "There are no words in this text.");
     changed();
+    believe(sentences, answer.model, own.signal);
   } catch (error) {
     if (error.name === "AbortError") return;
     if (!(error instanceof ApiError)) console.error(error);
@@ -98,6 +100,18 @@ async function parse(tokens, saved = []) {
     if (error.data?.choose_model && sentences.length === 0) byId("model").classList.add("wanted");
   } finally {
     if (own === running) byId("sentences").removeAttribute("aria-busy");
+  }
+}
+
+/** Ask for the probabilities of constituents too, where that is soon done. */
+async function believe(some, name, signal) {
+  const tokens = some.map((sentence) => sentence.tokens);
+  if (!some.length || tokens.flat().length > MOST_BELIEVED) return;
+  try {
+    const answer = await postJson("parse", { tokens, model: name, probabilities: SAMPLES }, signal);
+    answer.trees.forEach((tree, k) => some[k].believe(tree));
+  } catch (error) {
+    if (error.name !== "AbortError") console.warn(error.message);
   }
 }
 

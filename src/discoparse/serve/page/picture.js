@@ -41,7 +41,7 @@ export function draw(tree, options, { collapsed, on = {}, marks = {}, label } = 
   return svg;
 }
 
-const chance = (node) => (node.probability === undefined ? "" : percent(node.probability));
+const chance = (node) => { const p = node.probability ?? node.label_probability; return p === undefined ? "" : percent(p); };
 const round = (x) => Math.round(x * 10) / 10;
 
 function roof(child, item, into, hue) {

@@ -65,7 +65,8 @@ export class Sentence {
   }
 
   outline(node) {
-    const chance = node.probability === undefined ? "" : ` (${percent(node.probability)})`;
+    const p = node.probability ?? node.label_probability;
+    const chance = p === undefined ? "" : ` (${percent(p)})`;
     const children = node.children.map((child) => (child < 0 ? h("li", {}, `${this.tree.tokens[~child].word} `, h("small", {}, this.tree.tokens[~child].tag)) : this.outline(this.tree.nodes[child])));
     return h("li", {}, h("strong", {}, node.label), h("small", {}, chance), h("ul", {}, ...children));
   }
@@ -86,7 +87,7 @@ export class Sentence {
     for (const part of this.wordLine.querySelectorAll("[data-token]")) part.classList.toggle("lit", lit.has(Number(part.dataset.token)));
     if (!node) return this.info.replaceChildren(h("span", { class: "hint" }, this.hint()));
     const gaps = item.node && this.tree.isDiscontinuous(node) ? " · discontinuous" : "";
-    const chance = node.probability === undefined ? "" : ` · label ${percent(node.probability)}`;
+    const chance = [["probability", node.probability], ["label", node.label_probability]].map(([name, p]) => (p === undefined ? "" : ` · ${name} ${percent(p)}`)).join("");
     this.info.replaceChildren(h("strong", {}, item.node ? node.label : item.tag || "words"), ` ${this.tree.text(node.tokens)}${gaps}${chance}`);
   }
 
@@ -146,6 +147,14 @@ export class Sentence {
   request() {
     const constraints = this.constraints.toJson();
     return { tokens: [this.tokens], model: this.model, ...(constraints ? { constraints: [constraints] } : {}) };
+  }
+
+  /** Probabilities of whole constituents, which the server estimates by sampling; they come later than the tree. */
+  believe(data) {
+    if (!this.constraints.isEmpty) return;
+    const sampled = new Tree(data), known = new Map(sampled.nodes.map((node) => [sampled.key(node), node.probability]));
+    for (const node of this.tree.nodes) node.probability = known.get(this.tree.key(node)) ?? node.probability;
+    this.text.replaceChildren(h("ul", {}, this.outline(this.tree.nodes[0])));
   }
 
   // -- correcting ---------------------------------------------------------------------------------------------
