@@ -1,19 +1,15 @@
-"""One server for the tests of this room. They are skipped where the extra `serve` is not installed."""
+"""One server for the tests of this room."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+import httpx
 import pytest
+from serving import running, small_catalogue
 
-for name in ("starlette", "uvicorn", "httptools", "httpx"):
-    pytest.importorskip(name, reason=f"{name} is not installed: pip install 'discoparse[serve]'")
-
-import httpx  # noqa: E402
-from serving import running, small_catalogue  # noqa: E402
-
-from discoparse.serve.catalogue import Catalogue  # noqa: E402
-from discoparse.serve.settings import Settings  # noqa: E402
+from discoparse.serve.catalogue import Catalogue
+from discoparse.serve.settings import Settings
 
 LIMITS = Settings(body=20_000, characters=5000, sentences=20, tokens=40, derived=20)
 

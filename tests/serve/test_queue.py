@@ -110,6 +110,23 @@ def test_a_long_request_shares_its_batches():
     assert [name for batch in parser.batches for name in batch if name != "x"] == [f"s{k}" for k in range(10)]
 
 
+def test_a_long_request_does_not_hold_up_other_models():
+    one, two = FakeParser(), FakeParser()
+    order = []
+
+    async def scenario(queue):
+        one.may_go_on.clear()
+        names = [f"s{k}" for k in range(10)]
+        long = queue.submit(job(one, *names, length=_BATCH_TOKENS, finish=lambda trees: order.append("long")))
+        await until(one.busy)
+        short = queue.submit(job(two, "x", finish=lambda trees: order.append("short")))
+        one.may_go_on.set()
+        await asyncio.gather(long, short)
+
+    run(scenario)
+    assert order == ["short", "long"]
+
+
 def test_a_full_queue_refuses():
     parser = FakeParser()
 
@@ -139,6 +156,7 @@ def test_much_text_fills_the_queue_too():
             queue.submit(job(parser, *"abc"))
         parser.may_go_on.set()
         await first
+        await asyncio.gather(queue.submit(job(parser, "d")), queue.submit(job(parser, *"abc")))  # there is room again
 
     run(scenario, most_characters=5)
 
