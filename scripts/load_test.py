@@ -5,7 +5,7 @@ taskset -c 0 python scripts/load_test.py --model nl --sentences FILE [--clients 
 FILE has a tokenised sentence on each line. The server and the library run on the core that this program was given
 (`taskset`), one after the other; the clients run in a process of their own on another core. Each client sends one
 sentence after the other on a connection that stays open. Printed are the tokens per second of the library (all
-sentences in one list) and of the server, and the median time of a lone request and of `Parser.parse_tokens`.
+sentences in one list) and of the server, and the median time of a lone request and of `Parser.parse`, both with text.
 """
 
 from __future__ import annotations
@@ -113,6 +113,7 @@ def main() -> None:
     lines = options.sentences.read_text(encoding="utf-8").splitlines()
     sentences = [words for words in (line.split() for line in lines) if 0 < len(words) <= 100][: options.most]
     tokens = sum(map(len, sentences))
+    texts = [" ".join(words) for words in sentences[:_LONE]]
     bodies = bodies_of(sentences, options.model)
     print(f"{len(sentences)} sentences, {tokens} tokens, {options.clients} clients")
 
@@ -138,11 +139,16 @@ def main() -> None:
                 f"ratio {seconds / served:.2f}; by CPU time {used / (cpu_seconds(server.pid) - before):.2f}"
             )
             times = []
-            for words in sentences[:_LONE]:
+            for text in texts:
                 started = time.perf_counter()
-                library.parse_tokens([words])
+                library.parse(text)
                 times.append(time.perf_counter() - started)
-            single = elsewhere(options.client_core, alone, options.port, bodies[:_LONE])
+            single = elsewhere(
+                options.client_core,
+                alone,
+                options.port,
+                [json.dumps({"text": text, "model": options.model}).encode() for text in texts],
+            )
             assert isinstance(single, list)
             ours, theirs = statistics.median(times), statistics.median(single)
             print(f"alone: library {1000 * ours:.2f} ms, server {1000 * theirs:.2f} ms, ratio {theirs / ours:.2f}")

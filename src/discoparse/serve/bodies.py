@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
@@ -46,11 +47,38 @@ async def _read(request: Request, settings: Settings) -> bytes:
     if len(announced) > 15 or int(announced) > settings.body:
         raise too_large
     try:
-        return await asyncio.wait_for(_collect(request, settings.body, too_large), settings.body_seconds)
-    except asyncio.TimeoutError:
+        with _cancelled_after(settings.body_seconds):
+            return await _collect(request, settings.body, too_large)
+    except TimeoutError:
         raise Refusal(408, f"the body did not arrive within {settings.body_seconds:g} seconds", _CLOSE) from None
     except ClientDisconnect:
         raise Refusal(400, "the client left") from None
+
+
+@contextmanager
+def _cancelled_after(seconds: float) -> Iterator[None]:
+    """A TimeoutError in this task after a while: `asyncio.timeout`, which Python 3.10 does not have; unlike
+    `asyncio.wait_for`, it needs no task of its own, which would cost each request a twentieth of a millisecond."""
+    task = asyncio.current_task()
+    assert task is not None
+    late = False
+
+    def end() -> None:
+        nonlocal late
+        late = True
+        task.cancel()
+
+    alarm = asyncio.get_running_loop().call_later(seconds, end)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not late:
+            raise
+        if hasattr(task, "uncancel"):
+            task.uncancel()
+        raise TimeoutError from None
+    finally:
+        alarm.cancel()
 
 
 async def _collect(request: Request, most: int, too_large: Refusal) -> bytes:

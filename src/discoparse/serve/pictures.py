@@ -28,6 +28,13 @@ _TYPES = {
 }
 
 
+_PLAIN = Options()
+_NAMES = (
+    *("width", "scale", "style", "functions", "tags", "highlight", "color", "standalone", "hide", "subtree", "roof"),
+    *("surface", "gloss", "font"),
+)
+
+
 def media_type(format: str) -> str:
     """Of what is written in a format."""
     return _TYPES.get(format, "text/plain") + "; charset=utf-8"
@@ -35,6 +42,9 @@ def media_type(format: str) -> str:
 
 def drawing_options(fields: Fields) -> Options:
     """The options of pictures, by the names that they have on the command line."""
+    if fields.data.keys().isdisjoint(_NAMES):  # nearly always
+        fields.taken.update(_NAMES)
+        return _PLAIN
     hide = fields.texts("hide") or []
     for name in hide:
         if name not in HIDEABLE:
