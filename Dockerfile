@@ -1,4 +1,4 @@
-# The server with all models, on CPUs: docker build -t discoparse . && docker run --rm -p 8000:8000 discoparse
+# The server with all models, on CPUs: docker build -t discoparse-server . && docker run --rm -p 8000:8000 discoparse-server
 FROM python:3.12-slim
 WORKDIR /app
 COPY pyproject.toml constraints.txt README.md LICENSE ./

@@ -15,6 +15,7 @@ import asyncio
 import json
 import multiprocessing
 import os
+import socket
 import statistics
 import subprocess
 import sys
@@ -39,13 +40,21 @@ class Client:
         self.writer.close()
 
     async def parse(self, body: bytes) -> None:
-        head = f"POST /api/v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
-        self.writer.write(head.encode() + body)
+        self.writer.write(head_of(body) + body)
         answer = await self.reader.readuntil(b"\r\n\r\n")
         if b" 200 " not in answer.split(b"\r\n", 1)[0]:
             raise SystemExit(f"the server answered {answer!r}")
-        size = next(line for line in answer.lower().split(b"\r\n") if line.startswith(b"content-length:"))
-        await self.reader.readexactly(int(size.split(b":")[1]))
+        await self.reader.readexactly(size_of(answer))
+
+
+def head_of(body: bytes) -> bytes:
+    return f"POST /api/v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+
+
+def size_of(head: bytes) -> int:
+    """How many bytes follow the head of an answer."""
+    size = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+    return int(size.split(b":")[1])
 
 
 def bodies_of(sentences: list[list[str]], model: str) -> list[bytes]:
@@ -67,12 +76,15 @@ async def crowd(port: int, bodies: list[bytes], clients: int) -> float:
 
 
 async def alone(port: int, bodies: list[bytes]) -> list[float]:
-    """Seconds of each of some requests of a lone client."""
+    """Seconds of each of some requests of a lone client, which waits for its answers in plain system calls."""
     times = []
-    async with Client(port) as client:
+    with socket.create_connection(("127.0.0.1", port)) as connection:
         for body in bodies:
             started = time.perf_counter()
-            await client.parse(body)
+            connection.sendall(head_of(body) + body)
+            answer = b""
+            while (end := answer.find(b"\r\n\r\n")) < 0 or len(answer) < end + 4 + size_of(answer[:end]):
+                answer += connection.recv(1 << 16)
             times.append(time.perf_counter() - started)
     return times
 

@@ -6,7 +6,6 @@ import asyncio
 import dataclasses
 from collections.abc import Callable
 from itertools import islice
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -158,24 +157,27 @@ class Api:
         return Response(content, media_type=media_type(format))
 
     async def _unless_left(self, request: Request, answer: asyncio.Future[bytes]) -> bytes:
-        """The answer; if the client leaves first, nobody computes it any more."""
-        await asyncio.wait({answer}, timeout=_SOON)
-        if answer.done():
-            return answer.result()
-        leaving: asyncio.Future[None] = asyncio.ensure_future(_left(request))
-        both: set[asyncio.Future[Any]] = {answer, leaving}
+        """The answer; if the client leaves first, nobody computes it any more. Only long waits are watched."""
+        watching: list[asyncio.Future[None]] = []
+        alarm = asyncio.get_running_loop().call_later(
+            _SOON, lambda: watching.append(asyncio.ensure_future(_cancel_if_left(request, answer)))
+        )
         try:
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            if answer.done():
-                return answer.result()
+            return await answer
+        except asyncio.CancelledError:
+            if not (watching and watching[0].done()):
+                raise
             self.metrics.add("abandoned_total")
-            raise Refusal(LEFT, "the client left")
+            raise Refusal(LEFT, "the client left") from None
         finally:
-            leaving.cancel()
+            alarm.cancel()
+            for task in watching:
+                task.cancel()
             answer.cancel()
 
 
-async def _left(request: Request) -> None:
-    """Returns when the client is gone. The body must have been read."""
+async def _cancel_if_left(request: Request, answer: asyncio.Future[bytes]) -> None:
+    """Wait until the client is gone, whose body must have been read."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
+    answer.cancel()
