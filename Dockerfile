@@ -1,7 +1,9 @@
 # The server with all models, on CPUs: docker build -t discoparse-server . && docker run --rm -p 8000:8000 discoparse-server
 FROM python:3.12-slim
 WORKDIR /app
-COPY pyproject.toml constraints.txt README.md LICENSE ./
+# The network is compiled for CPUs where there is a compiler.
+RUN apt-get update && apt-get install -y --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*
+COPY pyproject.toml setup.py constraints.txt README.md LICENSE ./
 COPY src src
 COPY models models
 # PyTorch's builds without CUDA, which are much smaller, are in an index of their own.
