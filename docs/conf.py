@@ -40,6 +40,8 @@ NAVIGATION = {
         "docs/guides/train-on-your-treebank",
         "docs/guides/new-language",
         "docs/guides/pretrained-encoders",
+        "docs/guides/constraints",
+        "docs/guides/probabilities",
         "docs/guides/evaluate-and-compare",
         "docs/guides/draw-for-papers",
         "docs/guides/python",
@@ -52,7 +54,9 @@ NAVIGATION = {
         f"docs/reference/{name}"
         for name in ["formats", "tokenization", "model-format", "api", "oracle", "architecture"]
     ],
-    "Research": [f"research/{name}" for name in ["results", "reproducing", "speed", "text-sources", "lab-notebook"]],
+    "Research": [
+        f"research/{name}" for name in ["results", "reproducing", "speed", "trust", "text-sources", "lab-notebook"]
+    ],
     "Project": ["CONTRIBUTING", "CHANGELOG"],
 }
 
