@@ -1,4 +1,4 @@
-"""One server for the tests of this room."""
+"""A server for the tests of a module."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Catalogue:
     return small_catalogue(tmp_path_factory.mktemp("models"), "one", "two")
 
 
-@pytest.fixture(scope="session")
+# Not for the whole session: elsewhere, tests replace the clock by which an event loop sleeps.
+@pytest.fixture(scope="module")
 def client(catalogue: Catalogue) -> Iterator[httpx.Client]:
     with running(catalogue, LIMITS) as (client, _):
         yield client

@@ -42,4 +42,5 @@ def running(catalogue: Catalogue, settings: Settings | None = None) -> Iterator[
             yield client, app
     finally:
         server.should_exit = True
-        thread.join()
+        thread.join(60)
+        assert not thread.is_alive(), "the server did not end"
