@@ -15,6 +15,7 @@ from discoparse.errors import DiscoparseError
 from discoparse.files.sealed import CHECKSUMS, write_sealed
 from discoparse.model.info import ModelInfo
 from discoparse.model.model import load_model, replace_info, save_model
+from discoparse.neural.decoder import BATCH_PIECES, BATCH_TOKENS
 from discoparse.neural.network import Network
 from discoparse.parser.finding import load_parser
 from discoparse.parser.parser import Parser
@@ -187,3 +188,12 @@ def test_eight_bit_matrices_are_multiplied_in_eight_bits(model, parser, monkeypa
     info = parser.info
     save_model(model, parameters, parser.network.config, parser.vocabulary, info, rounded=False)
     assert linear_layers(load_parser(model).network) == {torch.nn.Linear}
+
+
+def test_batches_with_an_encoder_are_small_on_a_cpu(parser):
+    """Counted in pieces: its layers are wide, and what they make should stay in the CPU's cache."""
+    words = ["unbelievably", "old", "cats"] * 4
+    pieces = sum(len(parser.vocabulary.pieces.pieces(word)) for word in words)
+    for batch in parser.decoder.batches([words] * 200):
+        assert len(batch) * pieces <= BATCH_PIECES["cpu"]
+    assert BATCH_PIECES["cpu"] < BATCH_TOKENS["cpu"]

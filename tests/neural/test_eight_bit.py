@@ -87,6 +87,22 @@ def test_a_machine_without_exact_products_uses_single_precision(monkeypatch):
         products_are_exact.cache_clear()
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_products_that_saturate_are_not_used(monkeypatch, sign):
+    """At either end: as where pairs of products are added in sixteen bits."""
+    exactly = torch._int_mm
+
+    def saturating(one, other):
+        return (sign * exactly(one, other)).clamp(max=100_000) * sign
+
+    monkeypatch.setattr(torch, "_int_mm", saturating)
+    products_are_exact.cache_clear()
+    try:
+        assert not products_are_exact()
+    finally:
+        products_are_exact.cache_clear()
+
+
 def test_copies_make_their_own_eight_bits():
     linear = layer()
     x = torch.randn(4, 24)

@@ -8,6 +8,7 @@ from command_line import run_main
 from tiny_models import toy_treebank
 
 from discoparse.errors import UsageError
+from discoparse.neural.graphs import aligned
 from discoparse.parser.finding import load_parser
 from discoparse.training.loop import Trainer
 from discoparse.training.recipe import RECIPES
@@ -115,3 +116,34 @@ def test_without_an_encoder_every_part_is_needed():
 
     with pytest.raises(UsageError, match="only with a pretrained encoder"):
         train(toy_treebank(2, 1), toy_treebank(2, 1), "nowhere", RECIPES["fast"].replace(word_size=0))
+
+
+def test_fewer_and_fewer_pieces_are_hidden(encoder):
+    """All at first with a share of 1, none at the end; only while training on a batch."""
+    started = trainer(encoder, hidden_pieces=1.0)
+    chosen = started.batches[0]
+    index = torch.from_numpy(chosen)
+    shown = []
+
+    def watch(pieces, *sizes):
+        shown.append(pieces.ids)
+        return torch.zeros(*sizes, started.network.config.pretrained.size)
+
+    started.network.encoder.pretrained.forward = watch
+    started._encode(chosen, index)
+    started.optimisation.time_used = 0.5
+    started._encode(chosen, index)
+    started.optimisation.time_used = 1.0
+    started._encode(chosen, index)
+    all_hidden, some, none = ((ids == started.mask).sum().item() for ids in shown)
+    words = sum(len(started.corpus.pieces[k].ids) for k in chosen)
+    assert all_hidden == words
+    assert 0 < some < words
+    assert none == 0
+
+
+def test_batches_are_made_by_widths_that_have_graphs(encoder):
+    """What a sentence takes of a batch: its pieces with those before and after it, padded."""
+    corpus = trainer(encoder).corpus
+    for sentence, size in zip(corpus.pieces, corpus.sizes.tolist(), strict=True):
+        assert size == aligned(len(sentence.ids) + 2)

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -91,6 +92,28 @@ device_option = click.option("--device", type=click.Choice(["auto", "cpu", "cuda
 settings_option = click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Change a setting of the recipe."
 )
+
+seed_option = click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
+
+
+def card_options(thing: str, subject: str) -> Callable[[Command], Command]:
+    """For commands that make a `thing` with a card: its name, its licence, and facts about a `subject`."""
+
+    def add(command: Command) -> Command:
+        for option in (
+            click.option(
+                "--card",
+                type=click.Path(path_type=Path),
+                metavar="FACTS.json",
+                help=f"What to say on the card about {subject}; --name, --language and --licence override it.",
+            ),
+            click.option("--licence", help=f"Licence of the {thing}, for its card."),
+            click.option("--name", help=f"Name of the {thing} [that of --output]."),
+        ):  # the last one is shown first
+            command = option(command)
+        return command
+
+    return add
 
 
 def _tell_problem(problem: Problem) -> None:

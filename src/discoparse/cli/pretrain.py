@@ -12,9 +12,11 @@ import click
 from discoparse.cli.invocation import invocation
 from discoparse.cli.options import (
     ReadingOptions,
+    card_options,
     check_language,
     device_option,
     reading_options,
+    seed_option,
     settings_option,
     tell,
 )
@@ -77,17 +79,10 @@ _NOT_REPEATED = ("resume", "quiet", "as_json", "show_recipe", "cache", "threads"
     metavar="M",
 )
 @click.option("--resume", is_flag=True, help="Continue the pretraining in --output, if there is one.")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
+@seed_option
 @device_option
 @click.option("--threads", type=click.IntRange(min=1), help="CPU cores to use [all to read, half to train].")
-@click.option("--name", help="Name of the encoder [that of --output].")
-@click.option("--licence", help="Licence of the encoder, for its card.")
-@click.option(
-    "--card",
-    type=click.Path(path_type=Path),
-    metavar="FACTS.json",
-    help="What to say on the card about the text; --name, --language and --licence override it.",
-)
+@card_options("encoder", "the text")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print the final figures as JSON.")
 @reading_options

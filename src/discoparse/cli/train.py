@@ -11,9 +11,11 @@ import click
 from discoparse.cli.invocation import invocation
 from discoparse.cli.options import (
     ReadingOptions,
+    card_options,
     check_language,
     device_option,
     reading_options,
+    seed_option,
     settings_option,
     tell,
     tell_namesake,
@@ -74,18 +76,11 @@ _NOT_REPEATED = ("resume", "quiet", "as_json", "show_recipe")
     "--minutes", type=click.FloatRange(min=0, min_open=True), help="Stop after M minutes in all.", metavar="M"
 )
 @click.option("--resume", is_flag=True, help="Continue the training in --output, if there is one.")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
+@seed_option
 @device_option
 @click.option("--threads", type=click.IntRange(min=1), help="CPU cores to use [half of all].")
 @click.option("--language", metavar="CODE", help="ISO 639-1 code of the language, by which raw text is split.")
-@click.option("--name", help="Name of the model [that of --output].")
-@click.option("--licence", help="Licence of the model, for its card.")
-@click.option(
-    "--card",
-    type=click.Path(path_type=Path),
-    metavar="FACTS.json",
-    help="What to say on the card about data and use; --name, --language and --licence override it.",
-)
+@card_options("model", "data and use")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print the final scores as JSON.")
 @reading_options

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import multiprocessing
-import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
@@ -25,6 +23,7 @@ from discoparse.neural.replay import build_tree, replay
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.parser.doubt import Doubt
 from discoparse.parser.passages import Notice, Passage, read_text
+from discoparse.parser.processes import PROCESS, use_threads_elsewhere
 from discoparse.parser.tokens import unparsable, word_lists
 from discoparse.parser.windows import windows
 from discoparse.system.constraints import ConstraintError, Constraints
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 WINDOW_TOKENS = {"cpu": 16384, "cuda": 131072}
 _TOKEN_CHARACTERS = 16  # a sentence of longer words counts as one of more words, so memory is bounded
 MOST_TREES = 1000  # of one sentence
-_PROCESS = os.urandom(16)  # tells whether a pickled parser is revived in the process that it came from
 
 
 class Parser:
@@ -125,7 +123,7 @@ class Parser:
             state = {name: tensor.float().cpu().numpy() for name, tensor in self.network.state_dict().items()}
             pretrained = network.encoder.pretrained
             network = StoredNetwork(network.config, state, pretrained is not None and pretrained.eight_bits)
-        threads = self.threads, _PROCESS
+        threads = self.threads, PROCESS
         return _revive, (network, self.vocabulary, self._device.partition(":")[0], self.info, threads)
 
     @property
@@ -389,18 +387,6 @@ def _revive(
 
         device = device if torch.cuda.is_available() else "cpu"
     parser = Parser(network, vocabulary, device, info, count)
-    if process != _PROCESS:
-        _use_threads_elsewhere(count)  # after PyTorch was imported, if it is needed
+    if process != PROCESS:
+        use_threads_elsewhere(count)  # after PyTorch was imported, if it is needed
     return parser
-
-
-def _use_threads_elsewhere(count: int | None) -> None:
-    """PyTorch's threads for a parser that came from another process: those that `load` set there.
-
-    Without any, a worker of `multiprocessing` gets one thread, as in PyTorch's own data loaders: workers with as many
-    threads each as the machine has cores are up to 70 times slower.
-    """
-    if count is not None:
-        use_threads(count)
-    elif multiprocessing.current_process().name != "MainProcess" and "OMP_NUM_THREADS" not in os.environ:
-        use_threads(1)
