@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from discoparse.neural.decoder import Decoder
     from discoparse.neural.network import Network
 
-# Tokens that a stream is read ahead, to be sorted by length.
-WINDOW_TOKENS = {"cpu": 16384, "cuda": 131072}
+# Tokens that a stream is read ahead, to be sorted by length: PyTorch pads the sentences of a batch, so that it pays to
+# have many to choose from; the compiled network does not.
+WINDOW_TOKENS = {"compiled": 16384, "cpu": 65536, "cuda": 131072}
 _TOKEN_CHARACTERS = 16  # a sentence of longer words counts as one of more words, so memory is bounded
 MOST_TREES = 1000  # of one sentence
 
@@ -272,7 +273,8 @@ class Parser:
         probabilities. If it is a file, with `all_there`, nobody waits for the first trees, so that many are parsed
         together from the start.
         """
-        most = WINDOW_TOKENS[self._device.partition(":")[0]]
+        compiled = self._compiled is not None
+        most = WINDOW_TOKENS["compiled" if compiled else self._device.partition(":")[0]]
         for window in windows(passages, _size, most, idle, slow_start=not all_there):
             yield from self._parse_window(window, doubt)
 
