@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
@@ -51,6 +53,13 @@ def test_the_stream_is_the_text(corpus, tmp_path, monkeypatch, at_once):
             expected.append(END)
         assert stream.pieces[: len(expected)].tolist() == expected
         assert stream.starts.tolist() == starts
+
+
+def test_a_device_may_have_a_number(corpus, tmp_path):
+    """cuda and cuda:0 are not equal, nor are these; slices that are there already need not be moved."""
+    stream = dataclasses.replace(task_of(corpus, tmp_path).text, target=torch.device("cpu", 0))
+    assert stream.target != stream.device
+    assert stream.slices(torch.tensor([0])).tolist() == [stream.pieces[: stream.room].tolist()]
 
 
 def test_slices_begin_with_a_sentence_and_cover_the_text(corpus, tmp_path):

@@ -90,7 +90,7 @@ class PieceStream:
         """Slices of the stream on the device that trains: [B] -> [B, room]."""
         place = starts[:, None] + torch.arange(self.room, device=self.device)
         found = self.pieces[place]
-        if found.device != self.target:
+        if found.device.type != self.target.type:  # a device without a number is not equal to the same one with it
             found = found.pin_memory().to(self.target, non_blocking=True)
         return found.long()
 
