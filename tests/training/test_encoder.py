@@ -8,10 +8,12 @@ from command_line import run_main
 from tiny_models import toy_treebank
 
 from discoparse.errors import UsageError
+from discoparse.model.info import ModelInfo
 from discoparse.neural.graphs import aligned
 from discoparse.parser.finding import load_parser
 from discoparse.training.loop import Trainer
 from discoparse.training.recipe import RECIPES
+from discoparse.training.session import Session
 from discoparse.treebank import write_trees
 
 pytest.importorskip("transformers", reason="the extra `transformers` is not installed")
@@ -109,6 +111,17 @@ def test_rates_fall_with_every_layer_further_down(encoder):
     for name, expected in [("layer.2.output.dense.weight", 0.002), ("layer.0.output.dense.weight", 0.0005)]:
         assert rates[f"{PREFIX}encoder.{name}"] == pytest.approx(expected)
     assert rates[f"{PREFIX}embeddings.word_embeddings.weight"] == pytest.approx(0.00025)
+
+
+def test_a_transformer_is_not_evaluated_on_the_cpu_after_training_on_a_gpu(encoder, tmp_path, monkeypatch):
+    """Its dev set would take a CPU minutes, while the GPU waits; a network without one is evaluated there."""
+    sizes = {"hidden": 8, "scorer_hidden": 8, "word_size": 4}
+    trees = toy_treebank(4, 1)
+    for name, start in (("pretrained", read_encoder(encoder, RECIPES["pretrained"])), ("fast", None)):
+        recipe = RECIPES[name].replace(**sizes)
+        session = Session(recipe, trees, trees, tmp_path / name, CPU, 1, ModelInfo("test"), encoder=start)
+        monkeypatch.setattr(session.trainer, "device", torch.device("cuda"))
+        assert session._ends_on_cpu == (start is None)
 
 
 def test_without_an_encoder_every_part_is_needed():

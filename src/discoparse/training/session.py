@@ -196,8 +196,11 @@ class Session:
 
     @property
     def _ends_on_cpu(self) -> bool:
-        """Whether the model is evaluated once more at the end: a GPU computes in TF32, and scores differ a little."""
-        return self.trainer.device.type != "cpu"
+        """Whether the model is evaluated once more at the end: a GPU computes in TF32, and scores differ a little.
+
+        Not with a transformer, which would keep the GPU waiting for minutes: the card says where scores are from.
+        """
+        return self.trainer.device.type != "cpu" and self.trainer.network.encoder.pretrained is None
 
     def evaluate_on_cpu(self, clock: Clock) -> None:
         """Replace the scores of the best model by those that it has on a CPU, which everybody can reproduce."""
