@@ -30,7 +30,7 @@ from discoparse.training.treebanks import read_treebanks, trees_by_name
 from discoparse.transform.empty import has_empty
 
 # For the command on the card: how much of each path to show, and what has no effect on the model.
-_PATHS = {"train_files": 2, "dev_files": 2, "silver_files": 2, "output": 1, "card": 2, "init": 1}
+_PATHS = {"train_files": 2, "dev_files": 2, "silver_files": 2, "output": 1, "card": 2, "init": 1, "encoder": 2}
 _NOT_REPEATED = ("resume", "quiet", "as_json", "show_recipe")
 
 

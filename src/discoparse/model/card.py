@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
+from typing import Any
 
 from discoparse.model.info import ModelInfo
 
@@ -22,7 +23,9 @@ _NOTES = (("Good for", "good_for"), ("Not good for", "not_good_for"), ("Annotati
 
 def model_card(info: ModelInfo) -> str:
     """The card as Markdown."""
-    sections = [("Data", _data(info)), ("Figures", _figures(info))]
+    sections = [("Data", _data(info))]
+    sections += [("Started from", _bullets(map(_origin, info.origins)))] if info.origins else []
+    sections += [("Figures", _figures(info))]
     sections += [(title, _bullets(info.notes[key])) for title, key in _NOTES if info.notes.get(key)]
     sections += [("Use", _use(info)), ("How it was made", _making(info))]
     introduction = [
@@ -68,11 +71,20 @@ def _data(info: ModelInfo) -> list[str]:
         size = f"{entry['sentences']:,} sentences, {entry['tokens']:,} tokens for training"
         size += ", with trees that a parser made" if entry.get("silver") else ""
         size += f", each counted {entry['times']:g} times" if entry["times"] != 1 else ""
-        stated = [f"Licence: {entry['licence']}." if "licence" in entry else ""]
-        stated += [_sentence(entry.get(field, "")) for field in ("text", "attribution")] + [entry.get("url", "")]
         title = f"**{entry['name']}** (`{entry['set']}`)" if "name" in entry else f"`{entry['set']}`"
-        bullets.append(" ".join([f"{title}: {size}.", *filter(None, stated)]))
+        bullets.append(" ".join([f"{title}: {size}.", *_stated(entry)]))
     return _bullets(bullets)
+
+
+def _origin(entry: dict[str, Any]) -> str:
+    return " ".join([f"**{entry['name']}**.", *_stated(entry)])
+
+
+def _stated(entry: dict[str, Any]) -> list[str]:
+    """What somebody stated about data: licence, kind, makers, address."""
+    stated = [f"Licence: {entry['licence']}." if "licence" in entry else ""]
+    stated += [_sentence(entry.get(field, "")) for field in ("text", "attribution")] + [entry.get("url", "")]
+    return [part for part in stated if part]
 
 
 def _figures(info: ModelInfo) -> list[str]:

@@ -2,10 +2,12 @@
 
     {"name": "nl", "language": "nl", "licence": "…",
      "sources": {"nl_alpino": {"name": "…", "text": "…", "licence": "…", "attribution": "…", "url": "…"}},
+     "origins": [{"name": "…", "text": "…", "licence": "…", "attribution": "…", "url": "…"}],
      "good_for": ["…"], "not_good_for": ["…"], "conventions": ["…"]}
 
-`sources` has one entry for each treebank, under the name that `discoparse.training.treebanks.set_name` gives it. The
-first three fields and `url` may be left out.
+`sources` has one entry for each treebank, under the name that `discoparse.training.treebanks.set_name` gives it.
+`origins` has what the training started from: a pretrained encoder, and the text that it was pretrained on. It may be
+left out, and so may the first three fields and `url`.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ class Facts:
     place: str  # the file, for messages
     identity: dict[str, str]  # name, language and licence of the model, those that are stated
     sources: dict[str, dict[str, str]]
+    origins: list[dict[str, str]]
     notes: dict[str, list[str]]
 
     def with_sizes(self, data: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -50,17 +53,23 @@ def read_facts(path: str | Path) -> Facts:
         given = json.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:
         raise DiscoparseError(f"{place}: not JSON as UTF-8 ({error})") from None
-    _check_fields(place, "", given, ("sources", *NOTES), _IDENTITY)
+    _check_fields(place, "", given, ("sources", *NOTES), (*_IDENTITY, "origins"))
     identity = {name: _text(place, name, given[name]) for name in _IDENTITY if name in given}
     notes = {name: _texts(place, name, given[name]) for name in NOTES}
     if not isinstance(given["sources"], dict) or not given["sources"]:
         raise DiscoparseError(f"{place}: sources must be an object with an entry for each treebank")
-    sources = {}
-    for name, source in given["sources"].items():
-        where = f"sources.{name}"
-        _check_fields(place, where, source, _SOURCE, ("url",))
-        sources[name] = {field: _text(place, f"{where}.{field}", value) for field, value in source.items()}
-    return Facts(place, identity, sources, notes)
+    sources = {name: _source(place, f"sources.{name}", source) for name, source in given["sources"].items()}
+    origins = given.get("origins", [])
+    if not isinstance(origins, list):
+        raise DiscoparseError(f"{place}: origins must be a list of objects")
+    origins = [_source(place, f"origins[{number}]", origin) for number, origin in enumerate(origins)]
+    return Facts(place, identity, sources, origins, notes)
+
+
+def _source(place: str, where: str, source: Any) -> dict[str, str]:
+    """Where data is from, and who made it."""
+    _check_fields(place, where, source, _SOURCE, ("url",))
+    return {field: _text(place, f"{where}.{field}", value) for field, value in source.items()}
 
 
 def _check_fields(place: str, where: str, given: Any, required: Sequence[str], optional: Sequence[str]) -> None:

@@ -54,6 +54,7 @@ _DATA = record(
     {"set": name, "sentences": number, "tokens": number, "times": number},
     dict.fromkeys(("name", "text", "licence", "attribution", "url"), text),
 )
+_ORIGIN = record(dict.fromkeys(("name", "text", "licence", "attribution"), text), {"url": text})
 _TRAINING = record(
     {},
     {
@@ -86,6 +87,7 @@ _INFO: dict[str, Check] = {
     "recipe": object_of(anything),
     "versions": object_of(text),
     "data": list_of(_DATA),
+    "origins": list_of(_ORIGIN),
     "notes": object_of(list_of(text)),
     "training": _TRAINING,
     "calibration": _CALIBRATION,
@@ -112,6 +114,7 @@ class ModelInfo:
     versions: dict[str, str] = field(default_factory=dict)  # of the programs that made it
     metrics: dict[str, Any] = field(default_factory=dict)
     data: tuple[dict[str, Any], ...] = ()  # each treebank: its size, and its name, licence and attribution if stated
+    origins: tuple[dict[str, Any], ...] = ()  # what it started from: an encoder, the text that one was pretrained on
     notes: dict[str, list[str]] = field(default_factory=dict)  # good_for, not_good_for, conventions
     training: dict[str, Any] = field(default_factory=dict)  # how it was made: command, recipe, seed, hardware
     calibration: dict[str, float] = field(default_factory=dict)  # of its probabilities, see `neural.calibration`
@@ -182,7 +185,7 @@ class ModelFiles:
         with self.checking(METRICS):
             _METRICS(metrics, "")
         facts = {key: value for key, value in self.config.items() if key in _INFO}
-        facts |= {"treebanks": tuple(facts["treebanks"]), "data": tuple(facts.get("data", ()))}
+        facts |= {key: tuple(facts.get(key, ())) for key in ("treebanks", "data", "origins")}
         return ModelInfo(**facts, metrics=metrics)
 
     def card(self) -> str:

@@ -1,7 +1,7 @@
 """A model as a package that pip installs: `discoparse-model-NAME`, found by its name wherever it is installed.
 
     pyproject.toml   name, version, licence, and the entry point that the model is found by
-    NOTICE           the treebanks that the parameters were computed from, with their makers and licences
+    NOTICE           what the parameters were computed from, with its makers and licences
     LICENSES/        texts of licences
     src/discoparse_model_NAME/   the model, sealed as it was; its card is what package indexes show
 
@@ -171,9 +171,11 @@ def _pyproject(package: Package, info: ModelInfo, files: Sequence[str], texts: b
 def _notice(package: Package, info: ModelInfo, texts: Iterable[str]) -> str:
     """What licences ask for: where the data is from, who made it, what was done with it, where the terms are."""
     lines = [f"{distribution(package.name)}: parameters of a parser, computed from treebanks", ""]
-    for entry in info.data:
+    if info.origins:
+        lines[0] += " and from what it started from"
+    for entry in (*info.data, *info.origins):
         lines += [
-            entry.get("name", entry["set"]),
+            entry.get("name") or entry["set"],
             *(f"    {entry[key]}" for key in ("attribution", "url") if key in entry),
             f"    Licence: {entry.get('licence', 'not stated')}",
             "",

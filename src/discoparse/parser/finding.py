@@ -191,6 +191,7 @@ class Listed:
             "licence": info.licence,
             "figures": info.dev_sets,
             "data": list(info.data),
+            "origins": list(info.origins),
             "notes": info.notes,
             "training": info.training,
             "bytes": self.size,

@@ -58,6 +58,7 @@ def describe_making(
         licence=identity.get("licence"),
         treebanks=tuple(names),
         data=tuple(data),
+        origins=tuple(facts.origins) if facts is not None else (),
         notes=facts.notes if facts is not None else {},
         training={**made, **_machine(device)},
     )
