@@ -34,6 +34,7 @@ FACTS: dict[str, Any] = {
         "news": {"name": "Toy News", "text": "Headlines", "licence": "CC BY 4.0", "attribution": "Cite A. Author"},
         "talk": {"name": "Toy Talk", "text": "Talk", "licence": "MIT", "attribution": "B. Body", "url": "http://a.b"},
     },
+    "origins": [{"name": "Toy Encoder", "text": "Small", "licence": "Apache-2.0", "attribution": "By C. Coder"}],
     "good_for": ["dogs that saw maps"],
     "not_good_for": ["anything else"],
     "conventions": ["the period hangs from the root"],
@@ -72,6 +73,7 @@ def test_facts_sizes_figures_and_the_command_are_on_the_card(treebanks):
     tokens = sum(len(tree) for tree in toy_treebank(10, 0))
     assert f"**Toy News** (`news`): 10 sentences, {tokens} tokens for training, each counted 2 times." in card
     assert "**Toy Talk** (`talk`): 11 sentences" in card
+    assert "## Started from - **Toy Encoder**. Licence: Apache-2.0. Small. By C. Coder. ## Figures" in card
     for stated in ("Licence: CC0", "CC BY 4.0", "Cite A. Author.", "http://a.b", *FACTS["good_for"]):
         assert stated in card
     assert card.index("anything else") < card.index("the period hangs from the root")
@@ -146,6 +148,8 @@ def test_without_facts_the_card_has_what_can_be_counted(treebanks):
         (changed(name=""), "name must be a text that is not empty"),
         (changed(sources={}), "sources must be an object with an entry for each treebank"),
         (changed(sources={"news": {}}), "field name, text, licence, attribution is missing in sources.news"),
+        (changed(origins={}), "origins must be a list of objects"),
+        (changed(origins=[{"name": "A"}]), "field text, licence, attribution is missing in origins[0]"),
         (changed(sources={"news": FACTS["sources"]["news"]}), "does not describe talk; it needs news, talk"),
         (changed(sources={**FACTS["sources"], "web": FACTS["sources"]["news"]}), "describes web, which this training"),
     ],
@@ -209,18 +213,28 @@ def test_models_from_before_the_fuller_card_still_work(tmp_path):
 def test_the_script_makes_the_models_of_this_project(tmp_path, name):
     """Its files, its options and the facts fit together: with toy treebanks a model with a full card comes out."""
     language, _, _ = name.partition("-")
-    facts = read_facts(ROOT / "models" / language / "facts.json")
+    own = ROOT / "models" / name / "facts.json"
+    facts = read_facts(own if own.exists() else ROOT / "models" / language / "facts.json")
+    environment, quick = {**os.environ, "PYTHON": sys.executable}, QUICK
+    if facts.origins:
+        pytest.importorskip("transformers", reason="the extra `transformers` is not installed")
+        from tiny_encoders import save_encoder
+
+        environment["ENCODER"] = str(save_encoder("mpnet", tmp_path / "made" / "encoder"))
+        quick = [*QUICK, "--set=encoder_layers=2"]
     for treebank in facts.sources:
         (tmp_path / treebank).mkdir()
         for part in ("train", "dev"):
             write_trees(toy_treebank(4, 1), tmp_path / treebank / f"{part}.discbracket.gz")
-    command = ["bash", SCRIPT, name, str(tmp_path), str(tmp_path / "out"), *QUICK, "--quiet"]
-    made = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHON": sys.executable})
+    command = ["bash", SCRIPT, name, str(tmp_path), str(tmp_path / "out"), *quick, "--quiet"]
+    made = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert made.returncode == 0, made.stderr
     info = read_info(tmp_path / "out")
     assert (info.name, info.language) == (name, language)
     assert {entry["set"] for entry in info.data} == set(facts.sources)
     assert info.notes == facts.notes
+    assert list(info.origins) == facts.origins
+    assert not any(str(tmp_path) in part for part in info.training["command"])
     assert set(info.dev_sets) <= set(facts.sources)
 
 

@@ -99,7 +99,8 @@ def test_a_package_has_a_licence_a_notice_and_the_model(trained, tmp_path):
     """Whatever its parameters were called before, the model has the name of its package; nothing else changes."""
     notes = {"good_for": ["dogs"]}
     data = ({**DATA, "name": "Toys", "attribution": "Made by A.", "licence": "MIT", "url": "http://a.b"}, DATA)
-    info = ModelInfo("out", "nl", ("toys",), "CC BY 4.0 (toys), MIT (more)", data=data, notes=notes)
+    origins = ({"name": "Encoder", "text": "Small", "licence": "Apache-2.0", "attribution": "By B."},)
+    info = ModelInfo("out", "nl", ("toys",), "CC BY 4.0 (toys), MIT (more)", data=data, origins=origins, notes=notes)
     replace_info(trained, info)
     (tmp_path / "MIT.txt").write_text("Permission is hereby granted …", encoding="utf-8")
     output = tmp_path / "out"
@@ -128,6 +129,8 @@ def test_a_package_has_a_licence_a_notice_and_the_model(trained, tmp_path):
     notice = (output / "NOTICE").read_text()
     assert "Toys\n    Made by A.\n    http://a.b\n    Licence: MIT\n" in notice
     assert "toys\n    Licence: not stated\n" in notice
+    assert "computed from treebanks and from what it started from\n" in notice
+    assert "Encoder\n    By B.\n    Licence: Apache-2.0\n" in notice
     assert "CC-BY-4.0: https://spdx.org/licenses/CC-BY-4.0.html\n" in notice
     assert "MIT: LICENSES/MIT.txt\n" in notice
     packaged = read_info(output / inner)

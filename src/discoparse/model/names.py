@@ -15,6 +15,7 @@ GROUP = "discoparse.models"
 PUBLISHED = {
     "de": "German",
     "en": "English",
+    "en-large": "English, with a pretrained encoder",
     "is": "Icelandic",
     "nl": "Dutch",
     "nl-large": "Dutch, larger and slower",

@@ -1,0 +1,1 @@
+"""The model en-large of discoparse: files, no code."""
