@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 
 import click
+import numpy as np
 import torch
 
 from discoparse import Tree, evaluate, load, read_trees
@@ -166,8 +167,8 @@ def _samples(count: int) -> Derive:
 
     def derive(parser: Parser, tokens: torch.Tensor, lengths: torch.Tensor) -> Derivations:
         temperature, folded = parser.calibration.structure, parser.decoder.fast_scorers
-        generator = torch.Generator().manual_seed(1)
-        found = sample(parser.network.scorers, folded, tokens, lengths, count, temperature, generator)
+        seeds = np.arange(len(lengths))
+        found = sample(parser.network.scorers, folded, tokens, lengths, count, temperature, seeds)
         copies = count + 1
         repeated = lengths.repeat_interleave(copies)
         machine, shared = Lockstep(repeated, tokens.shape[1]), SharedScores(folded, tokens, lengths, copies)

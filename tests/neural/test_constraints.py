@@ -13,8 +13,9 @@ from walks import random_gold
 
 from discoparse.neural.chains import ChainScores
 from discoparse.neural.codes import longest_chain, spell_code
-from discoparse.neural.constraints import LimitBatch, Limits, Within, forbidden_foci, free, limits_for, run_within
+from discoparse.neural.constraints import LimitBatch, Within, forbidden_foci, run_within
 from discoparse.neural.labelling import label_codes
+from discoparse.neural.limits import Limits, free, limits_for
 from discoparse.neural.lockstep import Lockstep
 from discoparse.neural.network import Network
 from discoparse.neural.replay import replay, yields
@@ -25,13 +26,12 @@ from discoparse.tree import Tree
 from discoparse.treebank.discbracket import parse_tree
 
 
-@pytest.fixture(scope="module")
-def parser() -> Parser:
+@pytest.fixture
+def parser(every_network: str) -> Parser:
     return random_parser()
 
 
-@pytest.fixture(scope="module")
-def whole_chains() -> Parser:
+def whole_chain_parser() -> Parser:
     """A parser whose labels are whole chains."""
     trees = [
         parse_tree("(ROOT (S (NP (DT 0=The) (NN 1=dog)) (VP (VB 2=barks))) (. 3=.))"),
@@ -47,6 +47,16 @@ def whole_chains() -> Parser:
         for parameter in network.parameters():
             parameter.mul_(3)
     return Parser(network, vocabulary)
+
+
+@pytest.fixture
+def whole_chains(every_network: str) -> Parser:
+    return whole_chain_parser()
+
+
+@pytest.fixture(params=[random_parser, whole_chain_parser])
+def either_parser(request: pytest.FixtureRequest, every_network: str) -> Parser:
+    return request.param()
 
 
 def mask_of(tokens) -> int:
@@ -81,10 +91,9 @@ def sentences(rng: random.Random, count: int) -> list[list[str]]:
     return [[rng.choice(words) for _ in range(rng.randint(1, 14))] for _ in range(count)]
 
 
-@pytest.mark.parametrize("kind", ["parser", "whole_chains"])
 @pytest.mark.parametrize("seed", range(5))
-def test_trees_meet_their_constraints(seed, kind, request):
-    parser = request.getfixturevalue(kind)
+def test_trees_meet_their_constraints(seed, either_parser):
+    parser = either_parser
     rng = random.Random(seed)
     given = sentences(rng, 30)
     constraints = [some_constraints(rng, len(words), parser) for words in given]
@@ -93,11 +102,10 @@ def test_trees_meet_their_constraints(seed, kind, request):
     assert any(one.forbidden for one in constraints)
 
 
-@pytest.mark.parametrize("kind", ["parser", "whole_chains"])
-def test_constraints_that_the_free_tree_meets_change_nothing(kind, request):
+def test_constraints_that_the_free_tree_meets_change_nothing(either_parser):
     """Greedy search among fewer actions takes the same ones where they are among them; sentences without constraints
     are not touched by their neighbours."""
-    parser = request.getfixturevalue(kind)
+    parser = either_parser
     rng = random.Random(7)
     given = sentences(rng, 40)
     trees = parser.parse_tokens(given)
@@ -272,9 +280,9 @@ def test_samples_follow_the_probabilities(small_chains):
             assert abs(share - p) <= 4 * math.sqrt(p * (1 - p) / count) + 1e-9
 
 
-@pytest.mark.parametrize("kind", ["parser", "whole_chains"])
-def test_greedy_codes_have_the_probability_that_chains_give_them(kind, request):
-    scorers = request.getfixturevalue(kind).network.scorers
+@pytest.mark.parametrize("make", [random_parser, whole_chain_parser])
+def test_greedy_codes_have_the_probability_that_chains_give_them(make):
+    scorers = make().network.scorers
     torch.manual_seed(2)
     with torch.inference_mode():
         states = torch.randn(3, 4, scorers.label_hidden.out_features)
@@ -282,7 +290,7 @@ def test_greedy_codes_have_the_probability_that_chains_give_them(kind, request):
         final[:, -1] = True
         codes, probability = label_codes(scorers, states, final)
         scores = ChainScores(scorers, states.flatten(0, 1), final.flatten())
-        assert scores.longest == (longest_chain(scores.count) if kind == "parser" else 1)
+        assert scores.longest == (longest_chain(scores.count) if make is random_parser else 1)
         found = scores.of_codes(torch.arange(12), codes.flatten())
     torch.testing.assert_close(found.exp().view(3, 4), probability)
 

@@ -8,7 +8,8 @@ import pytest
 from random_model import random_parser
 
 from discoparse.errors import DiscoparseError, UsageError
-from discoparse.neural.belief import UNSCORED, believe
+from discoparse.neural.belief import UNSCORED
+from discoparse.neural.believing import believe
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.parser.doubt import MAJORITY, SAMPLES, Doubt, Screen
 from discoparse.parser.ensemble import Ensemble
@@ -18,8 +19,8 @@ from discoparse.parser.passages import Passage
 from discoparse.treebank.discbracket import parse_tree
 
 
-@pytest.fixture(scope="module")
-def parser() -> Parser:
+@pytest.fixture
+def parser(every_network: str) -> Parser:
     return random_parser()
 
 

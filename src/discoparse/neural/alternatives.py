@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 
 from discoparse.neural.chains import ChainScores
-from discoparse.neural.constraints import LimitBatch, Limits, Within, constrained_codes, free, run_within
+from discoparse.neural.constraints import LimitBatch, Within, constrained_codes, run_within
 from discoparse.neural.decoder import Decoder, last_steps
+from discoparse.neural.limits import Limits, free
 from discoparse.neural.lockstep import NO_LABEL, Lockstep
 from discoparse.neural.scoring import FoldedScorers, ScoringPolicy
 

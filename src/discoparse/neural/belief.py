@@ -1,32 +1,21 @@
 """Trees with doubt: the greedy tree of each sentence, the probability of each of its parts, and what samples agree on.
 
-Shapes as in `sampling`: B sentences, T structural steps, X distinct foci, L labels.
+The samples come from `believing` (PyTorch) or from the compiled network.
+Shapes as in `sampling`: B sentences, X distinct foci, L labels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from discoparse.evaluation.parameters import standard_parameters
 from discoparse.neural.calibration import Calibration
 from discoparse.neural.codes import spell_code
-from discoparse.neural.marginals import Marginals, labeller_states, marginals
-from discoparse.neural.replay import replay, yields
-from discoparse.neural.sampling import sample
-from discoparse.neural.scoring import FoldedScorers
-
-if TYPE_CHECKING:
-    from discoparse.neural.decisions import Words
-    from discoparse.neural.decoder import Decoder
 
 UNSCORED = standard_parameters().delete_labels  # ROOT and the like
-_SEED = 19  # the same text gives the same samples
 Weighted = tuple[str, int, float]  # a constituent: label, yield as a bit mask, probability
 
 
@@ -45,100 +34,93 @@ class Belief:
     shared: list[Weighted]  # constituents in more than a given share of the samples, the largest share first
 
 
-@torch.inference_mode()
-def believe(
-    decoder: Decoder, sentences: Sequence[Words], samples: int, calibration: Calibration, least: float = 1.0
-) -> Iterator[tuple[int, Belief]]:
-    """The indexes of sentences and what is believed of them; empty sentences are left out.
+@dataclass(frozen=True)
+class Foci:
+    """What samples of B sentences say, on the host: X sets of tokens are the focus of some."""
 
-    With `least` below 1, `Belief.shared` has all constituents with a larger share of the samples.
-    """
-    network, device = decoder.network, decoder.device
-    generator = torch.Generator(device).manual_seed(_SEED)
-    folded = decoder.fast_scorers or FoldedScorers.of(network.scorers)
-    for chosen in decoder.batches(sentences):
-        first, last, lengths = decoder.encode([sentences[k] for k in chosen])
-        tag_probability, tag = (network.tag_scores(first) / calibration.tags).softmax(-1).max(-1)
-        tags, tag_probabilities = tag.tolist(), tag_probability.tolist()
-        for start, end in decoder.chunks(lengths.tolist(), samples + 1):
-            some = lengths[start:end]
-            tokens = last[start:end, : int(some.max())]
-            found = sample(network.scorers, folded, tokens, some, samples, calibration.structure, generator)
-            states = labeller_states(folded, tokens, some, found)
-            reading = _Reading(marginals(network.scorers, states, found, calibration.labels), decoder, calibration)
-            for b, n in enumerate(some.tolist()):
-                k = start + b
-                yield int(chosen[k]), reading.belief(b, n, tags[k][:n], tag_probabilities[k][:n], least)
+    actions: list[list[int]]  # of each sentence's greedy derivation
+    index: list[list[int]]  # the foci of its steps
+    tree_probability: np.ndarray  # [B] of the greedy trees, raw
+    tags: list[list[int]]
+    tag_probabilities: list[list[float]]
+    sentence: np.ndarray  # [X]
+    share: np.ndarray  # [X] of the samples that have it
+    gapped: np.ndarray  # [X] whether it is discontinuous
+    code: np.ndarray  # [X] of the best label chain, and its probability given the focus
+    code_probability: np.ndarray  # [X]
+    expected: np.ndarray  # [X, L] nodes of each label on average, see `marginals.Marginals`
+    mask: Callable[[int], int]  # a focus as a bit mask
+
+
+def beliefs(found: Foci, names: Sequence[tuple[str, ...]], calibration: Calibration, least: float) -> Iterator[Belief]:
+    """What is believed of each sentence; `names` are what the labeller's labels stand for, and `least` is as for
+    `believing.believe`."""
+    reading = _Reading(found, names, calibration)
+    shared = reading.shared(least) if least < 1 else {}
+    trees = (found.tree_probability**calibration.tree_power).tolist()
+    sizes = reading.expected_sizes().tolist()
+    for b, (actions, foci) in enumerate(zip(found.actions, found.index, strict=True)):
+        codes = found.code[foci].tolist()
+        yield Belief(
+            actions,
+            codes,
+            found.code_probability[foci].tolist(),
+            reading.chain_probabilities(foci, codes),
+            found.tags[b],
+            found.tag_probabilities[b],
+            trees[b],
+            sizes[b],
+            shared.get(b, []),
+        )
 
 
 class _Reading:
-    """The marginals of some sentences, on the host."""
+    """Probabilities of labelled foci."""
 
-    def __init__(self, found: Marginals, decoder: Decoder, calibration: Calibration) -> None:
-        self.names = decoder.vocabulary.labels
-        samples = found.samples
-        greedy = ~samples.sampled
-        self.action, self.index = _array(samples.action), _array(samples.index[greedy])
-        self.code, self.code_probability = _array(found.code), _array(found.code_probability)
-        self.sentence, self.whole = _array(samples.sentence), _array(samples.whole)
-        self.row, self.step = _array(samples.row), _array(samples.step)
-        self.share = _array(samples.share)[:, None] * np.clip(_array(found.expected), 0, 1)  # [X, L]
-        gapped = _array(samples.positions[:, 2]) <= _array(samples.positions[:, 1])  # nil is beyond all tokens
-        self.probability = calibration.probability(self.share, gapped[:, None])
-        self.tree_probability = (found.tree_probability**calibration.tree_power).tolist()
+    def __init__(self, found: Foci, names: Sequence[tuple[str, ...]], calibration: Calibration) -> None:
+        self.found = found
+        self.names = names
+        self.calibration = calibration
+
+    def expected_sizes(self) -> np.ndarray:
+        """Constituents of a sample on average, those that are not scored left out [B]."""
+        found = self.found
         nodes = np.array([0, *(sum(label not in UNSCORED for label in chain) for chain in self.names)])  # [L]
-        sizes = _array(samples.share) * (_array(found.expected) @ nodes)
-        self.expected_size = np.bincount(self.sentence, sizes, minlength=len(self.index))  # [B] nodes of a sample
-        self._masks: dict[int, list[int]] = {}
+        return np.bincount(found.sentence, found.share * (found.expected @ nodes), minlength=len(found.index))
 
-    def belief(
-        self, sentence: int, length: int, tags: list[int], tag_probabilities: list[float], least: float
-    ) -> Belief:
-        """What is believed of one sentence of the batch."""
-        steps = 2 * length - 1
-        foci = self.index[sentence, :steps]
-        codes = self.code[foci].tolist()
-        copies = len(self.action) // len(self.index)
-        probabilities: list[tuple[float, ...]] = []
-        for focus, code in zip(foci.tolist(), codes, strict=True):
-            ids = spell_code(code, len(self.names) + 1)
-            # A label of the labeller may be a chain of nodes itself.
-            values = [float(self.probability[focus, k]) for k in ids for _ in self.names[k - 1]]
-            probabilities.append(tuple(values))
-        return Belief(
-            self.action[sentence * copies, :steps].tolist(),
-            codes,
-            self.code_probability[foci].tolist(),
-            probabilities,
-            tags,
-            tag_probabilities,
-            self.tree_probability[sentence],
-            float(self.expected_size[sentence]),
-            self._shared(sentence, length, least) if least < 1 else [],
-        )
+    def probabilities(self, foci: Sequence[int], labels: Sequence[int]) -> list[float]:
+        """Of some foci with a label each."""
+        found = self.found
+        share = found.share[foci] * np.clip(found.expected[foci, labels], 0, 1)
+        return self.calibration.probability(share, found.gapped[foci]).tolist()
 
-    def _shared(self, sentence: int, length: int, least: float) -> list[Weighted]:
-        """All constituents that more than this share of the samples has, but for the whole sentence."""
-        largest = self.share[:, 1:].max(1)
-        (foci,) = np.nonzero((self.sentence == sentence) & (largest > least) & ~self.whole)
-        found: list[Weighted] = []
-        for focus in sorted(foci.tolist(), key=lambda focus: -largest[focus]):
-            best = spell_code(int(self.code[focus]), len(self.names) + 1)
-            labels = [k for k in np.flatnonzero(self.share[focus] > least).tolist() if k]
-            for label in sorted(labels, key=lambda k: best.index(k) if k in best else -1):  # from the top down
-                value, mask = float(self.probability[focus, label]), self._mask(focus, length)
-                found.extend((part, mask, value) for part in self.names[label - 1])
-        return found
+    def chain_probabilities(self, foci: Sequence[int], codes: Sequence[int]) -> list[tuple[float, ...]]:
+        """Of the nodes of the chain that each focus has, from the top down."""
+        spelled = [spell_code(code, len(self.names) + 1) if code else () for code in codes]
+        pairs = [(focus, label) for focus, labels in zip(foci, spelled, strict=True) for label in labels]
+        values = iter(self.probabilities([focus for focus, _ in pairs], [label for _, label in pairs]))
+        # A label of the labeller may be a chain of nodes itself.
+        return [
+            tuple(value for label in labels for value in [next(values)] * len(self.names[label - 1]))
+            for labels in spelled
+        ]
 
-    def _mask(self, focus: int, length: int) -> int:
-        row = int(self.row[focus])
-        if row not in self._masks:
-            self._masks[row] = yields(replay(self.action[row, : 2 * length - 1].tolist()))
-        return self._masks[row][int(self.step[focus])]
-
-
-def _array(tensor: Tensor) -> np.ndarray:
-    return np.asarray(tensor.cpu().numpy())
+    def shared(self, least: float) -> dict[int, list[Weighted]]:
+        """By sentence, all constituents that more than this share of the samples has, but for the whole sentence."""
+        found = self.found
+        share = found.share[:, None] * np.clip(found.expected, 0, 1)  # [X, L]
+        largest = share[:, 1:].max(1)
+        taken = largest > least
+        taken[[foci[-1] for foci in found.index]] = False
+        result: dict[int, list[Weighted]] = {}
+        for focus in sorted(np.flatnonzero(taken).tolist(), key=lambda focus: -largest[focus]):
+            best = spell_code(int(found.code[focus]), len(self.names) + 1)
+            labels = [k for k in np.flatnonzero(share[focus] > least).tolist() if k]
+            labels.sort(key=lambda k: best.index(k) if k in best else -1)  # from the top down
+            mask, here = found.mask(focus), result.setdefault(int(found.sentence[focus]), [])
+            for label, value in zip(labels, self.probabilities([focus] * len(labels), labels), strict=True):
+                here.extend((part, mask, value) for part in self.names[label - 1])
+        return result
 
 
 def agreed(shared: Sequence[Weighted]) -> list[Weighted]:

@@ -58,7 +58,7 @@ def labelled_yields(
             tags[k] = batch.tags[b][: len(sentences[k])]
     all_codes = np.array([code for sentence in codes for code in sentence], dtype=np.int64)
     distinct, label = np.unique(all_codes, return_inverse=True)
-    sizes, token = _members(masks)
+    sizes, token = members(masks)
     return LabelledYields(
         sentence=np.repeat(np.arange(len(lengths)), [len(sentence) for sentence in masks]),
         label=label,
@@ -70,10 +70,10 @@ def labelled_yields(
     )
 
 
-def _members(masks: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+def members(masks: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
     """The size of every set given as a bit mask, and the members of all, in order.
 
-    >>> _members([[0b101], [], [0b1, 0b11]])
+    >>> members([[0b101], [], [0b1, 0b11]])
     (array([2, 1, 2]), array([0, 2, 0, 0, 1]))
     """
     flat = [mask for sentence in masks for mask in sentence]

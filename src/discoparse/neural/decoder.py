@@ -17,13 +17,14 @@ from torch.nn import functional as F
 
 from discoparse.neural.batching import BATCH_PIECES, BATCH_TOKENS, chunks, length_batches
 from discoparse.neural.codes import Chains
-from discoparse.neural.compiled.decoder import CompiledDecoder
+from discoparse.neural.compiled.decoder import CompiledDecoder, Encode
 from discoparse.neural.config import PRETRAINED
-from discoparse.neural.constraints import LimitBatch, Limits, constrained_codes, constrained_pass, free
+from discoparse.neural.constraints import LimitBatch, constrained_codes, constrained_pass
 from discoparse.neural.decisions import Decoded, LabelledYields, Words, labelled_yields
 from discoparse.neural.few import FEW, FewScorers, few_pass
 from discoparse.neural.forms import FormCache
 from discoparse.neural.labelling import label_codes
+from discoparse.neural.limits import Limits, free
 from discoparse.neural.network import Network
 from discoparse.neural.pieces import piece_batch
 from discoparse.neural.pretrained import Pieces
@@ -102,9 +103,8 @@ class Decoder:
 
         `limits` are constraints on the sentences, None where a sentence has none.
         """
-        if self.compiled is not None and (limits is None or not any(limits)):
-            encode = None if self.compiled.network.has_encoder else self._packed_vectors
-            yield from self.compiled.decode(sentences, self.batches(sentences), encode)
+        if self.compiled is not None:
+            yield from self.compiled.decode(sentences, self.batches(sentences), self.encode_for_compiled, limits)
             return
         before: tuple[np.ndarray, Pending] | None = None
         for chosen in self.batches(sentences):
@@ -144,6 +144,11 @@ class Decoder:
         pieces = self._pieces(sentences, padded.shape[1])
         first, last = self.network.encoder.token_vectors(words[index], vectors[index], lengths, pieces)
         return first, last, lengths
+
+    @property
+    def encode_for_compiled(self) -> Encode | None:
+        """Gives the compiled network its token vectors, if it does not compute them itself."""
+        return None if self.compiled is None or self.compiled.network.has_encoder else self._packed_vectors
 
     def _packed_vectors(self, sentences: Sequence[Words]) -> tuple[np.ndarray, np.ndarray]:
         """What `encode` gives, without padding: [M, D] twice for the M tokens of all sentences."""

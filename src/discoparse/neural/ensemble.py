@@ -15,11 +15,11 @@ import torch
 from torch import Tensor
 
 from discoparse.neural.codes import Chains, longest_chain
-from discoparse.neural.constraints import Limits
 from discoparse.neural.decisions import Decoded, Words
 from discoparse.neural.decoder import Decoder, Pending
 from discoparse.neural.forking import renew_lock_in_children
 from discoparse.neural.labelling import label_codes
+from discoparse.neural.limits import Limits
 from discoparse.neural.lockstep import NO_LABEL, Lockstep, run
 from discoparse.neural.network import Scorers
 from discoparse.neural.scoring import FoldedScorers, ScoringPolicy

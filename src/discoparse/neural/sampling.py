@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from discoparse.neural.draws import draws
 from discoparse.neural.lockstep import Lockstep, Policy, given, run
 from discoparse.neural.network import Scorers, look_up
 from discoparse.neural.scoring import FirstLayers, FoldedScorers
@@ -82,20 +84,23 @@ class SharedScores:
 class SamplingPolicy:
     """The best-scoring action in the first row of each sentence, samples at a temperature in the others."""
 
-    def __init__(self, scores: SharedScores, copies: int, temperature: float, generator: torch.Generator) -> None:
+    def __init__(self, scores: SharedScores, temperature: float, numbers: Tensor) -> None:
+        """`numbers` [B, C - 1, T] are `draws`; an action is sampled by where one falls among the shares of all."""
         self.scores = scores
-        self.generator = generator
         self.temperature = temperature
-        self.sampled = torch.arange(len(scores.sentence), device=scores.sentence.device) % copies > 0  # [R]
+        greedy = torch.full_like(numbers[:, :1], torch.nan)
+        self.numbers = torch.cat([greedy, numbers], 1).flatten(0, 1)  # [R, T]
+        self.steps = 0
 
     def __call__(self, machine: Lockstep, legal: Tensor) -> Tensor:
         rows, slots, scores = self.scores(machine, legal)
-        noise = (
-            torch.empty_like(scores).exponential_(generator=self.generator).log()
-        )  # Gumbel's trick, see `ScoringPolicy`
+        self.steps += 1
+        number = self.numbers[:, self.steps, None]
         every = torch.full(legal.shape, -torch.inf, device=scores.device)
-        every[rows, slots] = torch.where(self.sampled[rows], scores / self.temperature - noise, scores)
-        return every.argmax(1)
+        every[rows, slots] = scores
+        ladder = (every / self.temperature).softmax(1).cumsum(1)
+        sampled = (ladder / ladder[:, -1:] <= number).sum(1)  # the first slot beyond the number
+        return torch.where(number[:, 0].isnan(), every.argmax(1), sampled)
 
 
 def distinct(keys: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -153,18 +158,22 @@ def sample(
     lengths: Tensor,
     samples: int,
     temperature: float,
-    generator: torch.Generator,
+    seeds: np.ndarray,
 ) -> Samples:
-    """The greedy derivation and some samples of each sentence: token vectors [B, N, D], lengths [B]."""
+    """The greedy derivation and some samples of each sentence: token vectors [B, N, D], lengths [B], seeds [B]."""
     copies, width = samples + 1, tokens.shape[1]
     repeated = lengths.repeat_interleave(copies)
     kernel = kernel_for(scorers, tokens)
     policy: Policy
-    if kernel is not None:
+    if kernel is not None:  # has random numbers of its own, which depend on the batch
+        generator = torch.Generator(tokens.device).manual_seed(int(seeds[0]))
         policy = given(kernel.sample_actions(scorers, tokens, lengths, samples, temperature, generator))
     else:
         shared = SharedScores(folded or FoldedScorers.of(scorers), tokens, lengths, copies)
-        policy = SamplingPolicy(shared, copies, temperature, generator)
+        numbers = torch.zeros(len(lengths), samples, 2 * width - 1)
+        for own, seed, n in zip(numbers, seeds, lengths.tolist(), strict=True):
+            own[:, : 2 * n - 1] = torch.from_numpy(draws(seed[None], [n], samples).reshape(samples, -1))
+        policy = SamplingPolicy(shared, temperature, numbers.to(tokens.device))
     return followed(policy, repeated, width, copies)
 
 

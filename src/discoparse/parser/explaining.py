@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from discoparse.neural.alternatives import Course, Step, course
-from discoparse.neural.constraints import Limits
+from discoparse.neural.limits import Limits
 from discoparse.neural.replay import build_tree, replay
 from discoparse.parser.parser import Parser
 from discoparse.system.derivation_table import derivation_rows

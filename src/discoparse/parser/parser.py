@@ -13,14 +13,17 @@ import numpy as np
 
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.model.info import ModelInfo
+from discoparse.neural.belief import Belief
 from discoparse.neural.calibration import Calibration
 from discoparse.neural.codes import Chains
 from discoparse.neural.compiled.decoder import CompiledDecoder
 from discoparse.neural.config import StoredNetwork
 from discoparse.neural.decisions import Decoded
 from discoparse.neural.device import use_threads
+from discoparse.neural.limits import Limits, limits_for
 from discoparse.neural.replay import build_tree, replay
 from discoparse.neural.vocabulary import Vocabulary
+from discoparse.parser.believed import believed_tree
 from discoparse.parser.doubt import Doubt
 from discoparse.parser.passages import Notice, Passage, read_text
 from discoparse.parser.processes import PROCESS, use_threads_elsewhere
@@ -32,7 +35,6 @@ from discoparse.tree import Token, Tree
 if TYPE_CHECKING:
     import torch
 
-    from discoparse.neural.constraints import Limits
     from discoparse.neural.decoder import Decoder
     from discoparse.neural.network import Network
 
@@ -105,9 +107,16 @@ class Parser:
     def _decode(
         self, sentences: Sequence[Sequence[str]], limits: Sequence[Limits | None]
     ) -> Iterator[tuple[np.ndarray, Decoded]]:
-        if self._compiled is not None and not any(limits):
-            return self._compiled.decode(sentences)
+        if self._compiled is not None:
+            return self._compiled.decode(sentences, limits=limits)
         return self.decoder.decode(sentences, probabilities=True, limits=limits)
+
+    def _believe(self, sentences: Sequence[Sequence[str]], doubt: Doubt) -> Iterator[tuple[int, Belief]]:
+        if self._compiled is not None:
+            return self._compiled.believe(sentences, doubt.samples, self.calibration, doubt.least)
+        from discoparse.neural.believing import believe
+
+        return believe(self.decoder, sentences, doubt.samples, self.calibration, doubt.least)
 
     def __repr__(self) -> str:
         if self.info is None:
@@ -239,8 +248,6 @@ class Parser:
         self.require_one_model()
         if not isinstance(constraints, Constraints):
             constraints = Constraints.from_json(constraints)
-        from discoparse.neural.constraints import limits_for
-
         return limits_for(constraints, words, self.vocabulary, self._network.config.chains)
 
     def stream(self, pieces: Iterable[str], *, lines: bool = False, notice: Notice | None = None) -> Iterator[Tree]:
@@ -314,15 +321,11 @@ class Parser:
         trees: list[Tree | None] = [None] * len(window)
         sentences = [[] if passage is None else passage.words for passage in window]
         if doubt is not None:
-            from discoparse.neural.belief import believe  # here and below: PyTorch's
-            from discoparse.parser.believed import believed_tree
-
             self.require_one_model()
-            found = believe(self.decoder, sentences, doubt.samples, self.calibration, doubt.least)
-            for k, belief in found:
+            for k, belief in self._believe(sentences, doubt):
                 passage = window[k]
                 assert passage is not None
-                tree = believed_tree(self._tokens(passage, belief.tags), belief, self.decoder.chains, doubt)
+                tree = believed_tree(self._tokens(passage, belief.tags), belief, self.chains, doubt)
                 tree.text = passage.text
                 trees[k] = tree
             return trees

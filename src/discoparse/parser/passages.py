@@ -14,7 +14,7 @@ from discoparse.text.split import LONGEST_PARAGRAPH
 from discoparse.tree import Span
 
 if TYPE_CHECKING:
-    from discoparse.neural.constraints import Limits
+    from discoparse.neural.limits import Limits
 
 _LONGEST_LINE = 1 << 20  # characters of a sentence on a line
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")  # only \n ends a line: other separators may occur in words

@@ -12,7 +12,7 @@ from discoparse.errors import DiscoparseError, UsageError
 
 VARIABLE = "DISCOPARSE_COMPILED"  # names a kind, or `off`
 KINDS = ("plain", "avx2", "avx512")  # as `discoparse_cpu` numbers them, each for newer CPUs
-_INTERFACE = 1  # of the functions below; `api.cpp` has the same number
+_INTERFACE = 2  # of the functions below; `api.cpp` has the same number
 _COUNT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 _SIGNATURES: dict[str, tuple[type | None, Sequence[type]]] = {
     "discoparse_create": (ctypes.c_int, [_POINTER, _POINTER, _POINTER, _COUNT, _POINTER]),
@@ -20,7 +20,13 @@ _SIGNATURES: dict[str, tuple[type | None, Sequence[type]]] = {
     "discoparse_form_size": (_COUNT, [_POINTER]),
     "discoparse_forms": (ctypes.c_int, [_POINTER, _COUNT, _POINTER, _COUNT, *[_POINTER] * 3, _COUNT]),
     "discoparse_encode": (ctypes.c_int, [_POINTER, _COUNT, _POINTER, _COUNT, _POINTER, _COUNT, *[_POINTER] * 3]),
-    "discoparse_decide": (ctypes.c_int, [_POINTER, _COUNT, _POINTER, _COUNT, *[_POINTER] * 6]),
+    "discoparse_decide": (ctypes.c_int, [_POINTER, _COUNT, _POINTER, _COUNT, *[_POINTER] * 7]),
+    "discoparse_sample": (
+        ctypes.c_int,
+        [_POINTER, _COUNT, _POINTER, _COUNT, *[_POINTER] * 3, _COUNT, _POINTER, _COUNT, *[_POINTER] * 7],
+    ),
+    "discoparse_foci": (ctypes.c_int, [_POINTER, _COUNT, _COUNT, *[_POINTER] * 7]),
+    "discoparse_free_beliefs": (None, [_POINTER]),
 }
 
 

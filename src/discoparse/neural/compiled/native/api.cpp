@@ -4,8 +4,9 @@
 #include <memory>
 #include <new>
 
+#include "beliefs.h"
 #include "encoder.h"
-#include "scorers.h"
+#include "limits.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -65,7 +66,7 @@ bool all_between(Number least, const Number* values, int64_t count, Number most)
 }  // namespace
 
 // Changes with the functions below, so that a library from another version is not used.
-EXPORT int discoparse_interface() { return 1; }
+EXPORT int discoparse_interface() { return 2; }
 
 // Which of the libraries suits this CPU: plain 0, AVX2 1, AVX-512 with VNNI 2.
 EXPORT int discoparse_cpu() {
@@ -128,19 +129,74 @@ EXPORT int discoparse_encode(const Network* network, int64_t sentences, const in
 }
 
 // The decisions for sentences: tags [M] from h(1), and from h of the last layer the slots of the structural actions, the
-// codes of the labels and their probabilities, 2n - 1 for each sentence.
+// codes of the labels and their probabilities, 2n - 1 for each sentence; within `limits`, unless that is null.
 EXPORT int discoparse_decide(const Network* network, int64_t sentences, const int64_t* lengths, int64_t tokens,
-                             const float* first, const float* last, int32_t* tags, int32_t* actions, int64_t* codes,
-                             float* probabilities) {
+                             const float* first, const float* last, const Limits* limits, int32_t* tags,
+                             int32_t* actions, int64_t* codes, float* probabilities) {
     return guarded([&] {
         if (!network || !first || !last || !tags || !actions || !codes || !probabilities) return (int)WRONG;
         if (tokens_in(sentences, lengths) != tokens) return (int)WRONG;
         const Sequences sequences(lengths, (int)sentences);
         const Scorers& scorers = network->scorers;
-        scorers.tags((int)tokens, first, tags);
-        std::vector<float> states((size_t)(2 * tokens - sentences) * scorers.state_size());
-        scorers.derive(sequences, (int)tokens, last, actions, states);
-        scorers.labels(sequences, states, codes, probabilities);
+        Within within(sequences, limits, scorers.labeller);
+        scorers.tags((int)tokens, first, 1, tags, nullptr);
+        Derivation derivation(sequences);
+        derivation.derive(scorers, (int)tokens, last, within.required, actions);
+        within.label(derivation, scorers, codes, probabilities);
+        return (int)FINE;
+    });
+}
+
+// Samples of the derivations of sentences: tags [M] with their probabilities, the slots of the greedy derivations [S] and
+// their foci [S], the probability of each greedy tree [sentences], and the number of foci, which `discoparse_foci` gives.
+// Each sentence takes `samples` times 2n - 1 of the draws.
+EXPORT int discoparse_sample(const Network* network, int64_t sentences, const int64_t* lengths, int64_t tokens,
+                             const float* first, const float* last, const Temperatures* temperatures, int64_t samples,
+                             const float* draws, int64_t draw_count, int32_t* tags, float* tag_probabilities,
+                             int32_t* actions, int32_t* foci, float* tree_probabilities, Beliefs** beliefs,
+                             int64_t* count) {
+    return guarded([&] {
+        if (!network || !first || !last || !temperatures || !draws || !tags || !tag_probabilities || !actions || !foci ||
+            !tree_probabilities || !beliefs || !count)
+            return (int)WRONG;
+        if (tokens_in(sentences, lengths) != tokens || !between(1, samples, LARGEST_SIZE)) return (int)WRONG;
+        const int64_t steps = 2 * tokens - sentences;
+        if (draw_count != samples * steps || (samples + 1) * steps > LARGEST_SIZE * 16) return (int)WRONG;
+        for (double one : {temperatures->structure, temperatures->labels, temperatures->tags})
+            if (!(one > 0)) return (int)WRONG;
+        const Sequences sequences(lengths, (int)sentences);
+        const Scorers& scorers = network->scorers;
+        scorers.tags((int)tokens, first, temperatures->tags, tags, tag_probabilities);
+        Samples found(scorers, sequences, (int)tokens, last, (int)samples, temperatures->structure, draws, actions);
+        auto made = std::make_unique<Beliefs>(std::move(found), scorers, (int)samples, temperatures->labels, foci,
+                                              tree_probabilities);
+        *count = (int64_t)made->foci.size();
+        *beliefs = made.release();
+        return (int)FINE;
+    });
+}
+
+EXPORT void discoparse_free_beliefs(Beliefs* beliefs) { delete beliefs; }
+
+// What `discoparse_sample` found, for each of its foci: its sentence, how many samples have it, whether it has a gap, its
+// tokens as bits (of `words` times 64), its best label chain with its probability, and how many nodes of each label it has
+// on average [foci, labels].
+EXPORT int discoparse_foci(const Beliefs* beliefs, int64_t room, int64_t words, int32_t* sentences, int32_t* counts,
+                           uint8_t* gaps, uint64_t* bits, int64_t* codes, float* probabilities, float* expected) {
+    return guarded([&] {
+        if (!beliefs || !sentences || !counts || !gaps || !bits || !codes || !probabilities || !expected) return (int)WRONG;
+        if ((int64_t)beliefs->foci.size() != room) return (int)WRONG;
+        for (const Samples::Focus& focus : beliefs->foci) {
+            if ((int64_t)focus.bits.size() > words) return (int)WRONG;
+            *sentences++ = focus.sentence;
+            *counts++ = focus.count;
+            *gaps++ = focus.place.gap_first >= 0;
+            std::fill_n(std::copy(focus.bits.begin(), focus.bits.end(), bits), words - focus.bits.size(), 0);
+            bits += words;
+        }
+        std::copy(beliefs->codes.begin(), beliefs->codes.end(), codes);
+        std::copy(beliefs->probabilities.begin(), beliefs->probabilities.end(), probabilities);
+        std::copy(beliefs->expected.begin(), beliefs->expected.end(), expected);
         return (int)FINE;
     });
 }
