@@ -8,11 +8,11 @@ import threading
 import numpy as np
 import pytest
 import torch
+from compiled_networks import CONFIGS, EXACT, LENGTHS, ROUNDED, compiled, inside, network_of
 from random_model import random_parser
 
 import discoparse.neural.compiled.forms
 from discoparse.errors import DiscoparseError, UsageError
-from discoparse.model.packing import pack, unpack
 from discoparse.neural.compiled import build
 from discoparse.neural.compiled.decoder import CompiledDecoder
 from discoparse.neural.compiled.forms import FormTable
@@ -21,40 +21,11 @@ from discoparse.neural.compiled.network import CompiledNetwork
 from discoparse.neural.config import NetworkConfig
 from discoparse.neural.few import FewScorers, few_pass
 from discoparse.neural.labelling import label_codes
-from discoparse.neural.network import Inputs, Network
+from discoparse.neural.network import Inputs
 from discoparse.neural.scoring import FoldedScorers
 
 if not supported():
     pytest.skip("the compiled network was not built", allow_module_level=True)
-
-# Odd sizes, sizes of one, and sizes beyond a panel of the widest vectors.
-CONFIGS = [
-    NetworkConfig(9, 7, 3, 5, 3, 4, character_hidden=5, hidden=7, layers=2, scorer_hidden=9, chains=True),
-    NetworkConfig(4, 5, 1, 2, 1, 1, character_hidden=1, hidden=1, layers=1, scorer_hidden=1),
-    NetworkConfig(30, 20, 70, 90, 70, 33, character_hidden=50, hidden=90, layers=3, scorer_hidden=101, chains=True),
-    NetworkConfig(9, 7, 3, 5, word_size=0, character_size=4, character_hidden=64, hidden=33, scorer_hidden=65),
-    NetworkConfig(9, 7, 3, 5, word_size=6, character_size=0, hidden=16, scorer_hidden=16),
-]
-LENGTHS = [1, 2, 3, 7, 1, 12, 30, 5, 18, 2, 9, 64]
-EXACT = {"atol": 2e-5, "rtol": 2e-5}
-ROUNDED = {"atol": 4e-3, "rtol": 4e-3}  # inputs of stored matrices have 15 bits
-
-
-def network_of(config: NetworkConfig, stored: bool, seed: int = 1, spread: float = 0.3) -> Network:
-    """A random network; with `stored`, its large matrices are whole numbers times factors, as in a stored model."""
-    torch.manual_seed(seed)
-    network = Network(config).eval().requires_grad_(False)
-    for parameter in network.parameters():
-        parameter += spread * torch.randn_like(parameter)
-    if stored:
-        network.load_state_dict(unpack(pack(network.state_dict())))
-    return network
-
-
-def compiled(network: Network, kind: str) -> CompiledNetwork:
-    found = library(kind)
-    assert found is not None
-    return CompiledNetwork(found, network.config, {name: t.numpy() for name, t in network.state_dict().items()})
 
 
 def random_inputs(config: NetworkConfig, seed: int = 1) -> Inputs:
@@ -69,11 +40,6 @@ def random_inputs(config: NetworkConfig, seed: int = 1) -> Inputs:
         form_lengths=torch.from_numpy(form_lengths),
         lengths=torch.tensor(LENGTHS),
     )
-
-
-def inside(tensor: torch.Tensor) -> torch.Tensor:
-    """[B, N, ...] -> [M, ...], without padding."""
-    return tensor[torch.arange(tensor.shape[1]) < torch.tensor(LENGTHS)[:, None]]
 
 
 @pytest.mark.parametrize("kind", supported())
