@@ -48,7 +48,8 @@ class Configuration {
 // one around a set tells which others are around it.
 class Required {
   public:
-    // Adds a constituent: some tokens in ascending order. The first is the whole sentence, larger ones come first.
+    // Adds a constituent: some tokens in ascending order. The first is the whole sentence; parts come after what they are
+    // part of.
     void add(int length, const int32_t* tokens, int64_t size) {
         const int number = (int)sets.size();
         if (!number) around.assign(length, -1), sizes.assign(length, 1), open.assign(length, 0);
@@ -60,7 +61,7 @@ class Required {
             if (k && around[tokens[k]] != parent) throw std::invalid_argument("sets overlap");
             parent = around[tokens[k]];
         }
-        if (number && size >= sets[parent].size) throw std::invalid_argument("sets in another order");
+        if (number && size >= sets[parent].size) throw std::invalid_argument("the same set again, or one around it");
         for (int64_t k = 0; k < size; k++) around[tokens[k]] = number;
         sets.push_back({(int)size, tokens[size - 1], parent});
         open[tokens[size - 1]]++;
