@@ -31,6 +31,7 @@ from discoparse.parser.parser import Parser
 from discoparse.system.constraints import Constraints
 
 _RUNS = 9  # of each measurement of speed
+_LONE = 20  # times that a lone sentence is parsed in each
 
 
 def constraints(parser: Parser, gold: Sequence[Tree], samples: int) -> None:
@@ -211,13 +212,20 @@ def _mass(parser: Parser, sentences: Sequence[Sequence[str]], derive: Derive) ->
 
 
 def speed(parser: Parser, gold: Sequence[Tree], samples: int) -> None:
-    """Times as multiples of greedy parsing in the same turn: the median, and the range."""
-    words = [tree.words for tree in gold]
+    """Times as multiples of greedy parsing of the same sentences in the same turn: the median, and the range."""
     half = []
     rng = random.Random(1)
     for tree in gold:
         every = Constraints.from_tree(tree).constituents
         half.append(Constraints(tuple(one for one in every if rng.random() < 0.5)))
+    print(f"{len(gold)} sentences together:")
+    _compare(parser, [tree.words for tree in gold], half, samples, 1)
+    lone = sorted(range(len(gold)), key=lambda k: len(gold[k]))[len(gold) // 2 :: len(gold)]
+    print(f"one sentence of {len(gold[lone[0]])} words, {_LONE} times:")
+    _compare(parser, [gold[k].words for k in lone], [half[k] for k in lone], samples, _LONE)
+
+
+def _compare(parser: Parser, words: list[list[str]], half: list[Constraints], samples: int, times: int) -> None:
     ways = {
         "greedy": lambda: parser.parse_tokens(words),
         "half of the constituents given": lambda: parser.parse_tokens(words, constraints=half),
@@ -231,12 +239,14 @@ def speed(parser: Parser, gold: Sequence[Tree], samples: int) -> None:
     for turn in range(_RUNS + 1):  # in turns, since other work on the machine comes and goes; the first is to warm up
         for name, way in ways.items():
             started = time.perf_counter()
-            way()
+            for _ in range(times):
+                way()
             if turn:
-                seconds[name].append(time.perf_counter() - started)
+                seconds[name].append((time.perf_counter() - started) / times)
     for name, runs in seconds.items():
         ratios = sorted(one / greedy for one, greedy in zip(runs, seconds["greedy"], strict=True))
-        print(f"{name:32} {min(runs):6.2f} s  x {ratios[len(ratios) // 2]:.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})")
+        spread = f"x {ratios[len(ratios) // 2]:.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
+        print(f"{name:32} {1000 * min(runs):8.2f} ms  {spread}")
 
 
 MEASUREMENTS = {

@@ -105,6 +105,30 @@ def test_several_treebanks_of_any_format(tmp_path, treebank, capsys):
     assert "SMAIN" in {label for chain in words.labels for label in chain}
 
 
+def test_the_model_is_calibrated(tmp_path, treebank, capsys, monkeypatch):
+    """Where the development set is large enough, and once: a training that has ended is not fitted again."""
+    monkeypatch.setattr("discoparse.parser.calibrating.STRUCTURE", (0.9,))
+    monkeypatch.setattr("discoparse.parser.calibrating.LABELS", (1.1,))
+    enough = str(tmp_path / "enough.discbracket")
+    write_trees(toy_treebank(20, 2), enough)
+    arguments = ["--train", treebank[0], "--dev", enough, "--output", tmp_path / "out", "--epochs", 1, *QUICK]
+    assert run("train", *arguments) == 0
+    assert "calibrated" not in capsys.readouterr().err
+    info = read_info(tmp_path / "out")
+    assert info.calibration["structure"] == 0.9
+    assert load_parser(tmp_path / "out").calibration.slope == info.calibration["slope"]
+    monkeypatch.setattr("discoparse.parser.calibrating.STRUCTURE", (0.7,))
+    assert run("train", *arguments, "--resume") == 0
+    assert read_info(tmp_path / "out") == info
+
+
+def test_too_few_trees_to_calibrate_by_are_told_of(tmp_path, treebank, capsys):
+    arguments = ["--train", treebank[0], "--dev", treebank[1], "--output", tmp_path / "out", "--epochs", 1, *QUICK]
+    assert run("train", *arguments) == 0
+    assert "not calibrated: 6 trees are too few" in capsys.readouterr().err
+    assert read_info(tmp_path / "out").calibration == {}
+
+
 def test_empty_elements_are_warned_of(tmp_path, treebank, capsys):
     """They would be learnt as words."""
     path = tmp_path / "traces.mrg"

@@ -219,3 +219,11 @@ def test_a_model_keeps_its_calibration(tmp_path, monkeypatch):
     assert load_parser(tmp_path / "model").calibration == Calibration(**stored)
     assert "structure   0.9" in done.stdout
     assert math.isclose(stored["slope"], load_parser(tmp_path / "model").calibration.slope)
+
+
+def test_nothing_to_fit_to():
+    """Trees that are nothing but a root, which is not scored."""
+    parser = random_parser()
+    parser.parse_tokens = lambda sentences, **_: [parse_tree("(ROOT (N 0=a))") for _ in sentences]
+    with pytest.raises(DiscoparseError, match="no constituents to fit"):
+        fit(parser, [parse_tree("(ROOT (N 0=a))")] * 20)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from compiled_networks import CONFIGS, LENGTHS, compiled, inside, network_of
+from exhaustive import families
 from random_model import random_parser, save_random_model
 from walks import random_gold
 
@@ -86,6 +87,24 @@ def test_all_that_is_required_is_built(seed, kind):
             assert codes[mask] > 0
             assert not code or codes[mask] == code
             assert not wanted or set(spell_code(codes[mask], config.labels)) & set(wanted)
+
+
+@pytest.mark.parametrize("kind", supported())
+@pytest.mark.parametrize("length", range(1, 5))
+def test_every_set_of_constraints_on_few_tokens(length, kind):
+    """The allowed actions are the complete oracle's: both choose the same ones, whatever the scores are."""
+    some = [sorted(family, key=lambda mask: -mask.bit_count()) for family in families(length)]
+    limits = [Limits(length, masks, [0] * len(masks), [[] for _ in masks], [], {}) for masks in some]
+    network, config = network_of(CONFIGS[0], stored=False), CONFIGS[0]
+    gold = LimitBatch.of(limits, config.labels, torch.device("cpu")).gold
+    torch.manual_seed(length)
+    for _ in range(5):
+        tokens = torch.rand(len(limits), length, 2 * config.hidden) * 2 - 1
+        lengths = torch.full((len(limits),), length)
+        within, _ = constrained_pass(network.scorers, tokens, lengths, gold, None)
+        flat = tokens.flatten(0, 1).numpy()
+        found = compiled(network, kind).decide(lengths.numpy(), flat, flat, limits)
+        assert found.actions.tolist() == within.action.flatten().tolist()
 
 
 ONE = Limits(3, [0b111, 0b101], [0, 0], [[], [2]], [], {})  # of tokens 0 to 2 and labels 1 to 4

@@ -20,6 +20,7 @@ from discoparse.neural.calibration import Calibration
 from discoparse.neural.compiled.library import VARIABLE, supported
 from discoparse.neural.draws import draws, seeds_of
 from discoparse.neural.marginals import labeller_states, marginals
+from discoparse.neural.network import Network
 from discoparse.neural.replay import replay, yields
 from discoparse.neural.sampling import sample
 from discoparse.neural.scoring import FoldedScorers
@@ -191,6 +192,37 @@ def test_beliefs_do_not_depend_on_neighbours(every_network):
         (alone,) = believed(parser, [words])
         assert_alike(alone, together[k])
         assert_alike(alone, together[59 - k])
+
+
+def parser_without_lstms() -> Parser:
+    """The compiled network gets its token vectors from PyTorch, as from a pretrained encoder."""
+    spelling = random_parser()
+    torch.manual_seed(3)
+    network = Network(dataclasses.replace(spelling.network.config, layers=0))
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.mul_(2)
+    return Parser(network, spelling.vocabulary)
+
+
+def test_token_vectors_may_come_from_pytorch(monkeypatch):
+    # Without context the same words have the same vectors: twice in a sentence they would be ties.
+    given = [list(dict.fromkeys(words)) for words in sentences(5, 20, 12)]
+    monkeypatch.setenv(VARIABLE, "off")
+    plain = parser_without_lstms()
+    assert plain.decoder.compiled is None
+    expected = believed(plain, given)
+    constraints = [
+        {"constituents": [[0, len(words) - 1]], "forbidden": [[1]]} if words[2:] else None for words in given
+    ]
+    trees = plain.parse_tokens(given, constraints=constraints)
+    monkeypatch.delenv(VARIABLE)
+    parser = parser_without_lstms()
+    assert parser.decoder.compiled is not None
+    assert not parser.decoder.compiled.network.has_encoder
+    for one, other in zip(believed(parser, given), expected, strict=True):
+        assert_alike(one, other)
+    assert parser.parse_tokens(given, constraints=constraints) == trees
 
 
 def test_a_stored_model_samples_without_the_decoder(tmp_path):

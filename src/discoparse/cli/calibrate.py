@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import click
@@ -27,15 +26,9 @@ def command(
     DIR is the output of `discoparse train`, or the directory of a model; TREEBANK is a file, or several. What is fitted
     is kept among the facts of the model.
     """
-    from discoparse.model.model import replace_info
-    from discoparse.parser.calibrating import fit
-    from discoparse.parser.finding import find_model, load
+    from discoparse.parser.calibrating import calibrate
+    from discoparse.parser.finding import find_model
 
-    place = find_model(directory)
-    gold = list(reading.trees(treebank))
-    parser = load(place, device, threads)
-    calibration = fit(parser, gold[:: -(-len(gold) // most) or 1], tell)
-    assert parser.info is not None
-    replace_info(place, dataclasses.replace(parser.info, calibration=calibration.to_json()))
-    for name, value in calibration.to_json().items():
+    found = calibrate(find_model(directory), list(reading.trees(treebank)), device, threads, most, tell)
+    for name, value in found.to_json().items():
         click.echo(f"{name:12}{value:g}")

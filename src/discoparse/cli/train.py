@@ -21,13 +21,16 @@ from discoparse.cli.options import (
     tell_namesake,
 )
 from discoparse.cli.several import SeveralValues
+from discoparse.errors import DiscoparseError
 from discoparse.files.streams import printable
 from discoparse.model.facts import read_facts
+from discoparse.model.info import read_info
 from discoparse.training import ORACLES, RECIPES, Recipe
 from discoparse.training.description import describe_training
 from discoparse.training.recipe import default_recipe
 from discoparse.training.treebanks import read_treebanks, trees_by_name
 from discoparse.transform.empty import has_empty
+from discoparse.tree import Tree
 
 # For the command on the card: how much of each path to show, and what has no effect on the model.
 _PATHS = {"train_files": 2, "dev_files": 2, "silver_files": 2, "output": 1, "card": 2, "init": 1, "encoder": 2}
@@ -159,9 +162,10 @@ def command(
     if start is not None:
         made["start"] = start.describe()
     info = describe_training(train_treebanks, silver, facts, stated, made, chosen.type)
+    dev = trees_by_name(read_treebanks(dev_files, reading.trees))
     outcome = train(
         [tree for treebank in train_treebanks for tree in treebank.trees],
-        trees_by_name(read_treebanks(dev_files, reading.trees)),
+        dev,
         output,
         recipe,
         encoder=encoder,
@@ -180,6 +184,13 @@ def command(
         tell("continue with --resume")
         raise click.exceptions.Abort
     assert outcome.best is not None
+    uncalibrated = _calibrate(
+        output / "model", [tree for trees in dev.values() for tree in trees], str(chosen), threads
+    )
+    if uncalibrated and not quiet:
+        tell(
+            f"the model's probabilities are not calibrated: {uncalibrated} (discoparse models calibrate does it later)"
+        )
     if as_json:
         click.echo(json.dumps({**outcome.best, "total_seconds": outcome.seconds}, indent=2))
     else:
@@ -188,6 +199,19 @@ def command(
             f"F1 {scores['f1']:.2f}, disc. F1 {scores['disc_f1']:.2f}, POS {scores['pos']:.2f} "
             f"(epoch {scores['epoch']:g}, {outcome.seconds / 60:.1f} minutes): {output / 'model'}"
         )
+
+
+def _calibrate(model: Path, gold: list[Tree], device: str, threads: int | None) -> str | None:
+    """Fit the model's probabilities to the development set, unless that was done when the training ended before.
+    Returns why it cannot be done."""
+    from discoparse.parser.calibrating import calibrate
+
+    if not read_info(model).calibration:
+        try:
+            calibrate(model, gold, device, threads)
+        except DiscoparseError as error:
+            return str(error)
+    return None
 
 
 def _recipe(name: str, oracle: str | None, epochs: int | None, settings: tuple[str, ...]) -> Recipe:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,9 @@ import numpy as np
 from discoparse.errors import DiscoparseError
 from discoparse.evaluation import evaluate
 from discoparse.evaluation.calibration import Judged, judge
+from discoparse.model.model import replace_info
 from discoparse.neural.calibration import RAW, Calibration, logit
+from discoparse.parser.finding import load
 from discoparse.tree import Tree
 
 if TYPE_CHECKING:
@@ -24,8 +27,25 @@ if TYPE_CHECKING:
 STRUCTURE, LABELS = (0.6, 0.8, 1.0, 1.2), (1.0, 1.25, 1.5)  # temperatures that are tried
 TAGS = tuple(0.5 * 1.1**k for k in range(25))
 SAMPLES = 32
-FEWEST = 20  # sentences
+FEWEST, MOST = 20, 2000  # sentences: at least, and by default at most
 _CAUTION = 1.0  # of the regression: how strongly it keeps to the defaults where there is little data
+
+
+def calibrate(
+    model: Path,
+    gold: Sequence[Tree],
+    device: str,
+    threads: int | None = None,
+    most: int = MOST,
+    notice: Callable[[str], None] = lambda message: None,
+) -> Calibration:
+    """Fit the probabilities of a model, by its directory, to at most so many of these trees, evenly chosen, and keep
+    what was found among its facts."""
+    parser = load(model, device, threads)
+    calibration = fit(parser, gold[:: -(-len(gold) // most) or 1], notice)
+    assert parser.info is not None
+    replace_info(model, dataclasses.replace(parser.info, calibration=calibration.to_json()))
+    return calibration
 
 
 def fit(parser: Parser, gold: Sequence[Tree], notice: Callable[[str], None] = lambda message: None) -> Calibration:
@@ -41,7 +61,10 @@ def fit(parser: Parser, gold: Sequence[Tree], notice: Callable[[str], None] = la
             parser.calibration = raw
             trees = parser.parse_tokens([tree.words for tree in gold], probabilities=SAMPLES)
             result = evaluate(gold, trees)
-            loss, mapped = fit_map(judge(result))
+            judged = judge(result)
+            if not judged:
+                raise DiscoparseError("the trees have no constituents to fit probabilities to")
+            loss, mapped = fit_map(judged)
             notice(f"temperatures {structure:g} (structure) and {labels:g} (labels): loss {loss:.4f}")
             if best is None or loss < best[0]:
                 exact = [bool(sentence.counts.exact) for sentence in result.sentences]

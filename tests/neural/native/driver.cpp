@@ -185,6 +185,11 @@ void check_limits(const StoredLimits& stored, const std::vector<int64_t>& length
         }
     }
     refused({}, "nothing");
+    if (!stored.sizes.empty() && stored.sizes[0] > 1) {
+        StoredLimits wrong = stored;
+        std::swap(wrong.tokens[0], wrong.tokens[1]);
+        refused(wrong.view(), "tokens in another order");
+    }
 }
 
 int sample_once(const Network* network, const Sizes& s, const std::vector<int64_t>& lengths, int64_t tokens,
