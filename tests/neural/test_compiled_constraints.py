@@ -120,7 +120,8 @@ ONE = Limits(3, [0b111, 0b101], [0, 0], [[], [2]], [], {})  # of tokens 0 to 2 a
         Limits(3, [0b1111], [0], [[]], [], {}),  # beyond it
         Limits(3, [0b111, 0], [0, 0], [[], []], [], {}),  # nothing
         Limits(3, [0b111], [5], [[]], [], {}),  # the lowest label is NO-LABEL
-        Limits(3, [0b111], [1 + 5**6], [[]], [], {}),  # a chain with a hole, and longer than six
+        Limits(3, [0b111], [1 + 5**2], [[]], [], {}),  # a chain with a hole
+        Limits(3, [0b111], [sum(5**k for k in range(7))], [[]], [], {}),  # longer than six
         Limits(3, [0b111], [-1], [[]], [], {}),
         Limits(3, [0b111], [0], [[0]], [], {}),
         Limits(3, [0b111], [0], [[5]], [], {}),
