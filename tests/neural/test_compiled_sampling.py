@@ -186,12 +186,13 @@ def test_the_compiled_network_believes_what_the_other_does(kind, monkeypatch):
 def test_beliefs_do_not_depend_on_neighbours(every_network):
     """Or on the order of sentences, or how many are sampled at once; the same sentence always has the same samples."""
     parser = random_parser()
-    given = sentences(3, 30, 12)
-    together = believed(parser, [*given, *given[::-1], *[["dog"] * 40] * 30])
+    short = sentences(3, 30, 12)
+    given = [*short, *(words * 4 for words in short)]
+    together = believed(parser, [*given, *given[::-1]])
     for k, words in enumerate(given):
         (alone,) = believed(parser, [words])
         assert_alike(alone, together[k])
-        assert_alike(alone, together[59 - k])
+        assert_alike(alone, together[-1 - k])
 
 
 def parser_without_lstms() -> Parser:

@@ -13,7 +13,7 @@ import torch
 from random_model import random_parser
 
 from discoparse.neural.beam import RankedTree, best_trees, cheapest, search, top_codes
-from discoparse.neural.belief import UNSCORED, agreed
+from discoparse.neural.belief import UNSCORED, Foci, agreed, beliefs
 from discoparse.neural.believing import believe
 from discoparse.neural.calibration import RAW, Calibration
 from discoparse.neural.chains import ChainScores
@@ -146,7 +146,7 @@ def test_expected_labels_are_those_of_all_chains(parser):
         assert float(found[row, 0]) == pytest.approx(chance[0], abs=1e-5)
 
 
-def beliefs(parser: Parser, given: list[list[str]], count: int, calibration: Calibration = RAW, least: float = 1.0):
+def believed(parser: Parser, given: list[list[str]], count: int, calibration: Calibration = RAW, least: float = 1.0):
     return dict(believe(parser.decoder, given, count, calibration, least))
 
 
@@ -162,7 +162,7 @@ def constituents(parser: Parser, actions: list[int], codes: list[int]) -> set[tu
 def test_the_probability_of_a_tree_is_that_of_its_derivations(parser):
     """By samples, and summed over all derivations that can become it; the beam's tree has some of that sum."""
     given = [["dog", "see", "dog", "What"], ["The", "dog", "barks"], ["What", "old"], *sentences(11, 10, 4)]
-    found = beliefs(parser, given, 4000)
+    found = believed(parser, given, 4000)
     trees = ranked(parser, given, 40)
     cut_off = summed = 0
     for k, words in enumerate(given):
@@ -193,7 +193,7 @@ def test_the_probability_of_a_tree_is_that_of_its_derivations(parser):
 
 def test_the_probability_of_a_constituent_is_its_share_times_that_of_its_label(parser):
     given = [["The", "dog", "barks", "see"]]
-    found = beliefs(parser, given, 4000)[0]
+    found = believed(parser, given, 4000)[0]
     beam = searched(parser, given, 15)
     last, lengths = encoded(parser, given)
     with torch.inference_mode():
@@ -219,7 +219,7 @@ def test_the_probability_of_a_constituent_is_its_share_times_that_of_its_label(p
 
 def test_discontinuous_constituents_have_a_map_of_their_own(parser):
     given = sentences(8, 20, 9)
-    raw, shifted = beliefs(parser, given, 10), beliefs(parser, given, 10, dataclasses.replace(RAW, gap_offset=2.0))
+    raw, shifted = believed(parser, given, 10), believed(parser, given, 10, dataclasses.replace(RAW, gap_offset=2.0))
     gaps = 0
     for k in range(len(given)):
         for mask, one, other in zip(
@@ -234,8 +234,8 @@ def test_discontinuous_constituents_have_a_map_of_their_own(parser):
 def test_more_than_half_is_always_a_tree(parser):
     """Constituents that more than half of the samples have are compatible; with lower shares the larger ones win."""
     given = sentences(5, 40, 14)
-    found = beliefs(parser, given, 20, least=0.5)
-    low = beliefs(parser, given, 20, least=0.1)
+    found = believed(parser, given, 20, least=0.5)
+    low = believed(parser, given, 20, least=0.1)
     dropped = 0
     for k in range(len(given)):
         assert agreed(found[k].shared) == found[k].shared
@@ -247,9 +247,33 @@ def test_more_than_half_is_always_a_tree(parser):
     assert dropped  # there is something to choose from
 
 
+def test_what_foci_say():
+    """Two tokens, the labels A, B and ROOT; the second token has A in half of the samples, one and a half times."""
+    whole, first, second = 0, 1, 2  # foci
+    found = Foci(
+        *([[0, 1, 0]], [[first, second, whole]], np.array([0.25])),
+        *([[5, 6]], [[0.5, 0.75]]),
+        sentence=np.zeros(3, dtype=int),
+        share=np.array([1.0, 1.0, 0.5]),
+        gapped=np.array([False, False, False]),
+        code=np.array([2 + 4 * 3, 0, 1]),  # ROOT above B; none; A
+        code_probability=np.array([0.9, 0.8, 0.7]),
+        expected=np.array([[0, 0.1, 0.8, 0.9], [0.9, 0.1, 0.0, 0.0], [0.0, 1.5, 0.2, 0.0]]),
+        mask=[0b11, 0b01, 0b10].__getitem__,
+    )
+    (belief,) = beliefs(found, [("A",), ("B",), ("ROOT",)], dataclasses.replace(RAW, tree_power=2.0), least=0.3)
+    assert belief.probabilities == [(), pytest.approx((0.5,)), pytest.approx((0.9, 0.8))]
+    assert belief.codes == [0, 1, 14]
+    assert belief.label_probabilities == [0.8, 0.7, 0.9]
+    assert belief.probability == 0.25**2
+    assert belief.expected_size == pytest.approx(0.1 + 0.8 + 0.1 + 0.5 * (1.5 + 0.2))  # ROOT does not count
+    assert (belief.tags, belief.tag_probabilities) == ([5, 6], [0.5, 0.75])
+    assert belief.shared == [("A", 0b10, pytest.approx(0.5))]  # the whole sentence is always there
+
+
 def test_the_same_text_gives_the_same_samples(parser):
     given = sentences(6, 10, 9)
-    assert beliefs(parser, given, 8) == beliefs(parser, given, 8)
+    assert believed(parser, given, 8) == believed(parser, given, 8)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -33,8 +33,7 @@ def draws(seeds: np.ndarray, lengths: Sequence[int], samples: int) -> np.ndarray
     rows = np.arange(samples, dtype=np.uint64)[:, None] << np.uint64(32)
     counters = [(rows + np.arange(2 * n - 1, dtype=np.uint64)).ravel() for n in lengths]
     sizes = [len(counter) for counter in counters]
-    # Every sentence has its own stream, the second mixing of its seed, and counts along it.
-    mixed = _mix(np.repeat(_mix(seeds.astype(np.uint64)), sizes) + _STEP * np.concatenate(counters))
+    mixed = _mix(np.repeat(seeds.astype(np.uint64), sizes) + _STEP * np.concatenate(counters))
     return (mixed >> np.uint64(40)).astype(np.float32) / np.float32(1 << 24)
 
 

@@ -76,7 +76,7 @@ class Samples {
         std::vector<int> after;  // of the options: the state that they lead to, -1 if nobody went there yet
         int best;  // option
     };
-    using Key = std::vector<int>;  // a state: its sentence, focus and memory. After as many steps, `next` follows.
+    using Key = std::vector<int>;  // the focus and the memory of a state: after the same number of steps, the rest follows
 
     const Sequences& sentences;
     const Scorers& scorers;
@@ -179,7 +179,7 @@ class Samples {
             for (size_t k = 0; k < bits.size(); k++) bits[k] |= foci[after.focus].bits[k];
             after.focus = add_focus(state.sentence, std::move(bits));
         }
-        Key key{after.sentence, after.focus};
+        Key key{after.focus};
         key.insert(key.end(), after.memory.begin(), after.memory.end());
         const auto [entry, fresh] = there.try_emplace(std::move(key), (int)next.size());
         if (fresh) next.push_back(std::move(after));
