@@ -24,7 +24,7 @@ from discoparse.cli.several import SeveralValues
 from discoparse.errors import DiscoparseError
 from discoparse.files.streams import printable
 from discoparse.model.facts import read_facts
-from discoparse.model.info import read_info
+from discoparse.model.info import ModelFiles
 from discoparse.training import ORACLES, RECIPES, Recipe
 from discoparse.training.description import describe_training
 from discoparse.training.recipe import default_recipe
@@ -34,6 +34,7 @@ from discoparse.tree import Tree
 
 # For the command on the card: how much of each path to show, and what has no effect on the model.
 _PATHS = {"train_files": 2, "dev_files": 2, "silver_files": 2, "output": 1, "card": 2, "init": 1, "encoder": 2}
+_CALIBRATED = 500  # sentences of the development set that probabilities are fitted to: some seconds without a transformer
 _NOT_REPEATED = ("resume", "quiet", "as_json", "show_recipe")
 
 
@@ -203,14 +204,18 @@ def command(
 
 def _calibrate(model: Path, gold: list[Tree], device: str, threads: int | None) -> str | None:
     """Fit the model's probabilities to the development set, unless that was done when the training ended before.
-    Returns why it cannot be done."""
+    Returns why it was not done."""
     from discoparse.parser.calibrating import calibrate
 
-    if not read_info(model).calibration:
-        try:
-            calibrate(model, gold, device, threads)
-        except DiscoparseError as error:
-            return str(error)
+    files = ModelFiles(model)
+    if files.info().calibration:
+        return None
+    if files.encoder_files and device == "cpu":
+        return "with a transformer, that takes a CPU minutes"
+    try:
+        calibrate(model, gold, device, threads, _CALIBRATED)
+    except DiscoparseError as error:
+        return str(error)
     return None
 
 
