@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 
-from discoparse.tree import Node, Span, Token, Tree, indexes
+from discoparse.tree import Node, Span, Token, Tree, blocks
 from discoparse.treebank.graph import Graph
 from discoparse.treebank.jsonvalues import Values
 from discoparse.treebank.report import Defect, Reading, Report, bad_bytes
@@ -28,19 +28,11 @@ def tree_to_json(tree: Tree) -> dict[str, Any]:
     ([{'word': 'Go', 'tag': 'VB', 'lemma': 'go', 'parent': 0}], [{'label': 'S', 'parent': None}])
     """
     numbers = {node: k for k, node in enumerate(tree.preorder())}
-    parents = tree.parents()
+    parents: dict[Node | int, int] = {child: k for node, k in numbers.items() for child in node.children}
 
     def name(end: Node | int) -> dict[str, int]:
         return {"token": end} if isinstance(end, int) else {"node": numbers[end]}
 
-    places = _places(tree)
-    tokens = [
-        {"word": t.word, "tag": t.tag, **_present(t), "parent": numbers[parents[k]]} for k, t in enumerate(tree.tokens)
-    ]
-    nodes = [
-        {"label": n.label, **_present(n), **places.get(n, {}), "parent": numbers[parents[n]] if n in parents else None}
-        for n in numbers
-    ]
     edges = [
         {"child": name(e.child), "parent": name(e.parent), **({} if e.label is None else {"label": e.label})}
         for e in tree.secondary_edges
@@ -48,27 +40,60 @@ def tree_to_json(tree: Tree) -> dict[str, Any]:
     doubt = {"probability": tree.probability, "expected_f1": tree.expected_f1}
     head = {"id": tree.id, "comments": tree.comments, "text": tree.text, **doubt}
     data: dict[str, Any] = {key: value for key, value in head.items() if value not in (None, [])}
-    data |= {"tokens": tokens, "nodes": nodes}
+    data["tokens"] = [_token_to_json(token, parents[k]) for k, token in enumerate(tree.tokens)]
+    data["nodes"] = [_node_to_json(node, parents.get(node), places) for node, places in _places(tree, numbers)]
     return data | {"secondary_edges": edges} if edges else data
 
 
-def _present(item: Token | Node) -> dict[str, Any]:
-    values: dict[str, Any] = {"lemma": item.lemma} if isinstance(item, Token) else {}
-    values |= {"morph": item.morph, "edge": item.edge, "features": item.features}
-    if isinstance(item, Token):
-        values["span"] = None if item.span is None else list(item.span)
-        values["probability"] = item.probability
-    else:
-        values |= {"probability": item.probability, "label_probability": item.label_probability}
-    return {key: value for key, value in values.items() if value not in (None, {})}
+# Written out key by key, since this is a good part of what a tree costs after it was parsed.
 
 
-def _places(tree: Tree) -> dict[Node, dict[str, Any]]:
-    """For trees of parsed text, the tokens and characters of every node: for users, not needed to read it again."""
-    if any(token.span is None for token in tree.tokens):
-        return {}
-    masks, spans = tree.masks(), tree.spans()
-    return {node: {"tokens": indexes(masks[node]), "spans": [list(span) for span in spans[node]]} for node in masks}
+def _token_to_json(token: Token, parent: int) -> dict[str, Any]:
+    data: dict[str, Any] = {"word": token.word, "tag": token.tag}
+    if token.lemma is not None:
+        data["lemma"] = token.lemma
+    if token.morph is not None:
+        data["morph"] = token.morph
+    if token.edge is not None:
+        data["edge"] = token.edge
+    if token.features:
+        data["features"] = token.features
+    if token.span is not None:
+        data["span"] = list(token.span)
+    if token.probability is not None:
+        data["probability"] = token.probability
+    data["parent"] = parent
+    return data
+
+
+def _node_to_json(node: Node, parent: int | None, places: dict[str, Any]) -> dict[str, Any]:
+    data: dict[str, Any] = {"label": node.label}
+    if node.morph is not None:
+        data["morph"] = node.morph
+    if node.edge is not None:
+        data["edge"] = node.edge
+    if node.features:
+        data["features"] = node.features
+    if node.probability is not None:
+        data["probability"] = node.probability
+    if node.label_probability is not None:
+        data["label_probability"] = node.label_probability
+    data |= places
+    data["parent"] = parent
+    return data
+
+
+def _places(tree: Tree, nodes: Iterable[Node]) -> Iterator[tuple[Node, dict[str, Any]]]:
+    """Nodes, for trees of parsed text with their tokens and characters: for users, not needed to read it again."""
+    spans = [token.span for token in tree.tokens if token.span is not None]
+    if len(spans) < len(tree.tokens):
+        yield from ((node, {}) for node in nodes)
+        return
+    masks = tree.masks()
+    for node in nodes:
+        found = blocks(masks[node])
+        tokens = [k for first, last in found for k in range(first, last + 1)]
+        yield node, {"tokens": tokens, "spans": [[spans[first][0], spans[last][1]] for first, last in found]}
 
 
 def tree_from_json(data: object) -> tuple[Tree | None, Graph]:
