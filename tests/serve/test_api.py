@@ -349,3 +349,12 @@ def test_a_token_is_wanted(catalogue):
         assert client.get("/api/v1/models", headers={"Authorization": "Bearer secret"}).status_code == 200
         assert client.get("/api/v1/health").json()["token"] is True
         assert "secret" not in client.get("/api/v1/health").text
+
+
+def test_files_of_the_page_are_asked_for_again(client):
+    first = client.get("/style.css")
+    assert first.headers["content-type"] == "text/css; charset=utf-8"
+    again = client.get("/style.css", headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert "content-type" not in again.headers
+    assert client.get("/style.css", headers={"If-None-Match": '"other"'}).content == first.content

@@ -48,7 +48,7 @@ def command(
 
     Ctrl-C or SIGTERM ends it when all requests that it has accepted are answered.
     """
-    missing = [name for name in ("starlette", "uvicorn", "httptools") if find_spec(name) is None]
+    missing = [name for name in ("uvicorn", "httptools", "orjson") if find_spec(name) is None]
     if missing:
         raise UsageError(f"serve needs {' and '.join(missing)}: pip install 'discoparse[serve]'")
     if token is not None and not (token.isascii() and token.isprintable() and token.strip() == token != ""):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
+
+import orjson
 
 from discoparse.drawing.compare import compare_trees
 from discoparse.errors import DiscoparseError
@@ -23,7 +24,7 @@ from discoparse.tree import Node, Tree
 
 def as_json(data: Any) -> bytes:
     """Compact, in UTF-8."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    return orjson.dumps(data)
 
 
 def parsed(model: str, trees: list[Tree], sentences: Sentences) -> bytes:

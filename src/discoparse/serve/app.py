@@ -9,12 +9,9 @@ from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from typing import NamedTuple
 
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
-
 from discoparse.serve.catalogue import Catalogue
 from discoparse.serve.endpoints import Api
+from discoparse.serve.exchange import Receive, Request, Response, Scope, Send
 from discoparse.serve.metrics import Metrics
 from discoparse.serve.problems import Refusal, as_refusal
 from discoparse.serve.settings import Settings
@@ -101,18 +98,12 @@ class Application:
             response = await route.handler(request)
         except Exception as error:
             response = as_refusal(error).response()
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *_HEADERS]
-            await send(message)
-
-        await response(scope, receive, send_with_headers)
-        self.api.metrics.answered(name, response.status_code, time.perf_counter() - started)
+        await response.send(send, _HEADERS)
+        self.api.metrics.answered(name, response.status, time.perf_counter() - started)
 
     def _route(self, request: Request) -> Route:
         """What answers a request; a `Refusal` if nothing does."""
-        path, method = request.scope["path"], request.method
+        path, method = request.path, request.method
         route = self.routes.get(path) or self._model_route(path) or self._page_route(path)
         if route is None:
             raise Refusal(404, f"there is nothing here: the API is under {PREFIX}, and {PREFIX}/docs describes it")
@@ -134,14 +125,14 @@ class Application:
 
         async def show(request: Request) -> Response:
             headers = {"ETag": shown.tag, "Cache-Control": "no-cache"}
-            if request.headers.get("if-none-match") == shown.tag:
-                return Response(status_code=304, headers=headers)
-            return Response(shown.content, headers=headers, media_type=shown.kind)
+            if request.header(b"if-none-match") == shown.tag:
+                return Response(status=304, headers=headers)
+            return Response(shown.content, shown.kind, headers=headers)
 
         return Route("page", "GET", show, open=True)
 
     def _check_token(self, request: Request) -> None:
-        kind, _, given = request.headers.get("authorization", "").partition(" ")
+        kind, _, given = request.header(b"authorization").partition(" ")
         wanted = (self.token or "").encode("utf-8")
         if kind.lower() != "bearer" or not hmac.compare_digest(given.strip().encode("utf-8"), wanted):
             raise Refusal(

@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from starlette.requests import ClientDisconnect, Request
-
+from discoparse.serve.exchange import ClientLeft, Request
 from discoparse.serve.problems import Refusal
 from discoparse.serve.settings import Settings
 
@@ -21,12 +20,12 @@ _SHOWN = 60  # characters of a value in a message
 
 async def read_fields(request: Request, settings: Settings) -> Fields:
     """The JSON object in the body of a request."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    kind = request.header(b"content-type").partition(";")[0].strip().lower()
     if kind not in _JSON_TYPES and not kind.endswith("+json"):
         raise Refusal(415, f"the body must be JSON, not {_shown(kind)}: send the header Content-Type: application/json")
     raw = await _read(request, settings)
     try:
-        data = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
+        data = _DECODER.decode(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise Refusal(400, f"the body is not UTF-8: {error}") from None
     except RecursionError:
@@ -40,18 +39,17 @@ async def read_fields(request: Request, settings: Settings) -> Fields:
 
 async def _read(request: Request, settings: Settings) -> bytes:
     """The body, if it is not too large and arrives in time."""
-    too_large = Refusal(413, f"the body is larger than {settings.body:,} bytes: send less at once", _CLOSE)
-    announced = request.headers.get("content-length", "0")
+    announced = request.header(b"content-length") or "0"
     if not announced.isascii() or not announced.isdecimal():
         raise Refusal(400, "Content-Length is not a number")
     if len(announced) > 15 or int(announced) > settings.body:
-        raise too_large
+        raise _too_large(settings)
     try:
         with _cancelled_after(settings.body_seconds):
-            return await _collect(request, settings.body, too_large)
+            return await _collect(request, settings)
     except TimeoutError:
         raise Refusal(408, f"the body did not arrive within {settings.body_seconds:g} seconds", _CLOSE) from None
-    except ClientDisconnect:
+    except ClientLeft:
         raise Refusal(400, "the client left") from None
 
 
@@ -81,19 +79,26 @@ def _cancelled_after(seconds: float) -> Iterator[None]:
         alarm.cancel()
 
 
-async def _collect(request: Request, most: int, too_large: Refusal) -> bytes:
+async def _collect(request: Request, settings: Settings) -> bytes:
     parts: list[bytes] = []
     size = 0
-    async for part in request.stream():
+    async for part in request.body():
         size += len(part)
-        if size > most:
-            raise too_large
+        if size > settings.body:
+            raise _too_large(settings)
         parts.append(part)
     return b"".join(parts)
 
 
+def _too_large(settings: Settings) -> Refusal:
+    return Refusal(413, f"the body is larger than {settings.body:,} bytes: send less at once", _CLOSE)
+
+
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 class Fields:

@@ -7,15 +7,13 @@ import dataclasses
 from collections.abc import Callable
 from itertools import islice
 
-from starlette.requests import Request
-from starlette.responses import Response
-
 from discoparse import __version__
 from discoparse.parser.doubt import Doubt
 from discoparse.serve.answers import as_json, derived, evaluated, explained, parsed
 from discoparse.serve.bodies import Fields, read_fields
 from discoparse.serve.catalogue import Catalogue, Served
 from discoparse.serve.errands import Errands
+from discoparse.serve.exchange import Request, Response
 from discoparse.serve.inputs import Sentences, trees_of
 from discoparse.serve.lockstep_queue import Job, LockstepQueue
 from discoparse.serve.metrics import Metrics
@@ -28,7 +26,6 @@ from discoparse.tree import Tree
 _QUEUED = 64  # requests of the longest text that may wait together
 _SAMPLES = 256  # by which probabilities are estimated, at most
 _SOON = 0.1  # seconds in which nobody looks whether the client is still there
-_JSON = "application/json"
 LEFT = 499  # the status of answers that nobody gets
 
 
@@ -63,7 +60,7 @@ class Api:
 
         job = Job(served.parser, sentences.passages(served.parser), finish, sentences.characters, doubt)
         content = await self._unless_left(request, self.queue.submit(job))
-        return Response(content, headers={"Discoparse-Model": name}, media_type=media_type(format))
+        return Response(content, media_type(format), headers={"Discoparse-Model": name})
 
     async def derive(self, request: Request) -> Response:
         """The derivation of a tree, or that of a sentence by a parser."""
@@ -121,12 +118,12 @@ class Api:
     async def models(self, request: Request) -> Response:
         """The models, without their cards."""
         listed = [{**served.listed.to_json(), "name": name} for name, served in self.catalogue.models.items()]
-        return Response(as_json({"models": listed, "defaults": self.catalogue.defaults}), media_type=_JSON)
+        return Response(as_json({"models": listed, "defaults": self.catalogue.defaults}))
 
     async def model(self, request: Request, name: str) -> Response:
         """A model with its card, its labels and its tags."""
         served = self.catalogue.named(name)
-        return Response(as_json({**served.to_json(), "name": name, "card": served.card}), media_type=_JSON)
+        return Response(as_json({**served.to_json(), "name": name, "card": served.card}))
 
     async def health(self, request: Request) -> Response:
         """That the server answers, and what it allows."""
@@ -139,13 +136,13 @@ class Api:
             "limits": limits,
             "token": secret is not None,
         }
-        return Response(as_json(data), media_type=_JSON)
+        return Response(as_json(data))
 
     async def show_metrics(self, request: Request) -> Response:
-        return Response(self.metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")
+        return Response(self.metrics.exposition().encode(), "text/plain; version=0.0.4; charset=utf-8")
 
     async def openapi(self, request: Request) -> Response:
-        return Response(as_json(description(self.catalogue, self.settings)), media_type=_JSON)
+        return Response(as_json(description(self.catalogue, self.settings)))
 
     # -- how ----------------------------------------------------------------------------------------------------
 
@@ -154,7 +151,7 @@ class Api:
 
     async def _errand(self, request: Request, work: Callable[[], bytes], format: str = "json") -> Response:
         content = await self._unless_left(request, self.errands.submit(work))
-        return Response(content, media_type=media_type(format))
+        return Response(content, media_type(format))
 
     async def _unless_left(self, request: Request, answer: asyncio.Future[bytes]) -> bytes:
         """The answer; if the client leaves first, nobody computes it any more. Only long waits are watched."""
@@ -177,7 +174,5 @@ class Api:
 
 
 async def _cancel_if_left(request: Request, answer: asyncio.Future[bytes]) -> None:
-    """Wait until the client is gone, whose body must have been read."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
+    await request.left()
     answer.cancel()

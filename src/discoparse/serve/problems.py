@@ -7,9 +7,8 @@ import sys
 import traceback
 from typing import Any
 
-from starlette.responses import Response
-
 from discoparse.errors import DiscoparseError
+from discoparse.serve.exchange import Response
 
 
 class Refusal(Exception):
@@ -24,8 +23,8 @@ class Refusal(Exception):
 
     def response(self) -> Response:
         """The answer. All of it is ASCII, so a message can quote whatever was sent."""
-        content = json.dumps({"error": self.message, "status": self.status, **self.more})
-        return Response(content, self.status, self.headers, "application/json")
+        content = json.dumps({"error": self.message, "status": self.status, **self.more}).encode("ascii")
+        return Response(content, status=self.status, headers=self.headers)
 
 
 def as_refusal(error: Exception) -> Refusal:
