@@ -39,16 +39,16 @@ class Client:
     async def __aexit__(self, *error: object) -> None:
         self.writer.close()
 
-    async def parse(self, body: bytes) -> None:
-        self.writer.write(head_of(body) + body)
+    async def ask(self, body: bytes, endpoint: str = "parse") -> None:
+        self.writer.write(head_of(body, endpoint) + body)
         answer = await self.reader.readuntil(b"\r\n\r\n")
         if b" 200 " not in answer.split(b"\r\n", 1)[0]:
             raise SystemExit(f"the server answered {answer!r}")
         await self.reader.readexactly(size_of(answer))
 
 
-def head_of(body: bytes) -> bytes:
-    return f"POST /api/v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+def head_of(body: bytes, endpoint: str = "parse") -> bytes:
+    return f"POST /api/v1/{endpoint} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
 
 
 def size_of(head: bytes) -> int:
@@ -68,7 +68,7 @@ async def crowd(port: int, bodies: list[bytes], clients: int) -> float:
     async def work() -> None:
         async with Client(port) as client:
             for body in waiting:
-                await client.parse(body)
+                await client.ask(body)
 
     started = time.perf_counter()
     await asyncio.gather(*(work() for _ in range(clients)))

@@ -101,9 +101,37 @@ def test_probabilities_by_sampling(client):
     assert all(0 <= node["probability"] <= 1 for node in tree["nodes"])
     assert tree["nodes"][0]["label_probability"] <= 1
     assert post(client, "parse", tokens=WORDS, model="one", consensus=True).status_code == 200
-    constrained = post(client, "parse", tokens=WORDS, model="one", probabilities=8, constraints={"forbidden": [[0, 1]]})
-    assert "not available within constraints" in error(constrained, 422)
     error(post(client, "parse", tokens=WORDS, model="one", probabilities=10_000), 422)
+
+
+def test_the_best_trees(client, catalogue):
+    answer = post(client, "parse", text=["Go on. I see.", "What?"], model="one", best=3).json()
+    expected = catalogue.models["one"].parser.parse_tokens(
+        [["Go", "on", "."], ["I", "see", "."], ["What", "?"]], best=3
+    )
+    assert [tree["id"] for tree in answer["trees"]] == [
+        f"{number}.{rank}" for number, trees in enumerate(expected, 1) for rank in range(1, len(trees) + 1)
+    ]
+    found = [tree["probability"] for tree in answer["trees"]]
+    assert found == pytest.approx([tree.probability for trees in expected for tree in trees], abs=1e-5)
+    assert len(expected[0]) == 3
+    assert answer["texts"] == [2, 1]
+    lines = post(client, "parse", tokens=WORDS, model="one", best=2, format="discbracket").text.splitlines()
+    assert len([line for line in lines if line.startswith("(")]) == 2
+    for wrong in (0, 65, "3", True):
+        error(post(client, "parse", tokens=WORDS, model="one", best=wrong), 422)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"constraints": {"forbidden": [[0, 1]]}, "probabilities": 8},
+        {"constraints": {"forbidden": [[0, 1]]}, "best": 2},
+        {"consensus": True, "best": 2},
+    ],
+)
+def test_what_excludes_each_other(client, fields):
+    assert "one of them at a time" in error(post(client, "parse", tokens=WORDS, model="one", **fields), 422)
 
 
 def test_the_model_is_named_or_chosen(client):

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from discoparse.parser.doubt import Doubt
 from discoparse.parser.passages import Passage
-from discoparse.serve.lockstep_queue import _BATCH_TOKENS, Job, LockstepQueue
+from discoparse.serve.lockstep_queue import _BATCH_TOKENS, Job, LockstepQueue, Method
 from discoparse.serve.metrics import Metrics
 from discoparse.serve.problems import Refusal
 
@@ -23,6 +24,9 @@ class FakeParser:
         self.may_go_on.set()
         self.busy = threading.Event()
 
+    def stream_best(self, passages, count):
+        return [[tree] * count for tree in self.parse_all(passages)]
+
     def parse_all(self, passages, doubt=None):
         self.busy.set()
         self.may_go_on.wait(10)
@@ -34,7 +38,8 @@ class FakeParser:
 
 def job(parser, *words, finish=None, length=1):
     passages = iter([Passage([word] * length) for word in words])
-    return Job(parser, passages, finish or (lambda trees: [tree.words[0] for tree in trees]), len(words))
+    method = parser if isinstance(parser, Method) else Method(parser)
+    return Job(method, passages, finish or (lambda found: [tree.words[0] for (tree,) in found]), len(words))
 
 
 def run(scenario, longest=100, most_characters=1000):
@@ -85,6 +90,36 @@ def test_models_have_batches_of_their_own():
     assert run(scenario) == [["a"], ["b"], ["c"], ["d"]]
     assert one.batches == [["a"], ["b", "d"]]
     assert two.batches == [["c"]]
+
+
+@pytest.mark.parametrize("other", [{"constrained": True}, {"best": 2}, {"doubt": Doubt(8)}])
+def test_methods_have_batches_of_their_own(other):
+    """A sentence with constraints would make a whole batch slow."""
+    parser = FakeParser()
+
+    async def scenario(queue):
+        parser.may_go_on.clear()
+        answers = [queue.submit(job(parser, "a"))]
+        await until(parser.busy)
+        answers += [queue.submit(job(parser, "b")), queue.submit(job(Method(parser, **other), "c", finish=len))]
+        answers += [queue.submit(job(parser, "d"))]
+        parser.may_go_on.set()
+        await asyncio.gather(*answers)
+
+    run(scenario)
+    assert parser.batches == [["a"], ["b", "d"], ["c"]]
+
+
+@pytest.mark.parametrize("method", [{"best": 64}, {"doubt": Doubt(64)}])
+def test_what_costs_more_comes_in_smaller_batches(method):
+    parser = FakeParser()
+
+    async def scenario(queue):
+        words = [f"s{k}" for k in range(6)]
+        await queue.submit(job(Method(parser, **method), *words, length=_BATCH_TOKENS // 128, finish=len))
+
+    run(scenario)
+    assert list(map(len, parser.batches)) == [2, 2, 2]
 
 
 def test_a_long_request_shares_its_batches():
@@ -186,7 +221,7 @@ def test_a_refused_sentence_does_not_hurt_others():
         raise Refusal(422, "too long")
 
     async def scenario(queue):
-        bad = Job(parser, passages(), list)
+        bad = Job(Method(parser), passages(), list)
         return await asyncio.gather(queue.submit(bad), queue.submit(job(parser, "a")), return_exceptions=True)
 
     refusal, answer = run(scenario)

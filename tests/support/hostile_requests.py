@@ -19,7 +19,7 @@ _PICTURES = (
     *("highlight", "color", "standalone"),
 )
 ENDPOINTS = {
-    "parse": (*_SENTENCES, "probabilities", "consensus", *_PICTURES),
+    "parse": (*_SENTENCES, "probabilities", "consensus", "best", *_PICTURES),
     "derive": (*_SENTENCES, *_TREES, "sentence", "system"),
     "draw": (*_TREES, "compare", *_PICTURES),
     "convert": (*_TREES, *_PICTURES),

@@ -51,15 +51,20 @@ class Wish:
                 yield [] if tree is None else [tree]
             return
         for number, trees in enumerate(parser.stream_best(passages, self.best, idle), 1):
-            for rank, tree in enumerate(trees, 1):
-                tree.id = f"{number}.{rank}"
-                tree.comments.append(f"probability {tree.probability:.4f}")
-            yield trees
+            yield ranked(number, trees)
 
     def finish(self) -> None:
         """Complain of what could not be used."""
         if self.constraints is not None:
             self.constraints.finish()
+
+
+def ranked(number: int, trees: list[Tree]) -> list[Tree]:
+    """The best trees of a sentence, with its number and their ranks as ids."""
+    for rank, tree in enumerate(trees, 1):
+        tree.id = f"{number}.{rank}"
+        tree.comments.append(f"probability {tree.probability:.4f}")
+    return trees
 
 
 def parse_documents(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import islice
 
 from discoparse import __version__
+from discoparse.parser.documents import ranked
 from discoparse.parser.doubt import Doubt
 from discoparse.serve.answers import as_json, derived, evaluated, explained, parsed
 from discoparse.serve.bodies import Fields, read_fields
@@ -15,7 +16,7 @@ from discoparse.serve.catalogue import Catalogue, Served
 from discoparse.serve.errands import Errands
 from discoparse.serve.exchange import Request, Response
 from discoparse.serve.inputs import Sentences, trees_of
-from discoparse.serve.lockstep_queue import Job, LockstepQueue
+from discoparse.serve.lockstep_queue import Job, LockstepQueue, Method
 from discoparse.serve.metrics import Metrics
 from discoparse.serve.openapi import description
 from discoparse.serve.pictures import FORMATS, PICTURES, drawing_options, drawn, media_type, written
@@ -24,6 +25,7 @@ from discoparse.serve.settings import Settings
 from discoparse.tree import Tree
 
 _QUEUED = 64  # requests of the longest text that may wait together
+_BEST = 64  # trees of a sentence, at most
 _SAMPLES = 256  # by which probabilities are estimated, at most
 _SOON = 0.1  # seconds in which nobody looks whether the client is still there
 LEFT = 499  # the status of answers that nobody gets
@@ -49,16 +51,25 @@ class Api:
         format = fields.choice("format", FORMATS, "json")
         options = drawing_options(fields)
         doubt = Doubt.asked(fields.number("probabilities", 0, _SAMPLES) or 0, fields.flag("consensus"))
+        best = fields.number("best", 1, _BEST)
         fields.end()
-        if doubt is not None and any(sentences.constraints):
-            raise Refusal(422, "probabilities and consensus are not available within constraints: ask for one of them")
+        constrained = any(sentences.constraints)
+        if constrained + (doubt is not None) + (best is not None) > 1:
+            raise Refusal(
+                422,
+                "constraints, probabilities (or consensus) and best exclude each other: ask for one of them at a time",
+            )
 
-        def finish(trees: list[Tree]) -> bytes:
+        def finish(found: list[list[Tree]]) -> bytes:
+            if best is not None:
+                found = [ranked(number, trees) for number, trees in enumerate(found, 1)]
+            trees = [tree for trees in found for tree in trees]
             if format == "json":
                 return parsed(name, trees, sentences)
             return written(trees, format, options, self.settings) if trees else b""
 
-        job = Job(served.parser, sentences.passages(served.parser), finish, sentences.characters, doubt)
+        method = Method(served.parser, doubt, best, constrained)
+        job = Job(method, sentences.passages(served.parser), finish, sentences.characters)
         content = await self._unless_left(request, self.queue.submit(job))
         return Response(content, media_type(format), headers={"Discoparse-Model": name})
 

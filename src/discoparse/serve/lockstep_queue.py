@@ -27,19 +27,39 @@ _BATCH_TOKENS = 3072  # parsed at once: more would not be faster on a CPU, and o
 _MOMENT = 0.001  # seconds in which the next request must arrive for a batch to grow
 
 
+@dataclass(frozen=True)
+class Method:
+    """How sentences are parsed. Those of requests with the same method share a batch."""
+
+    parser: Parser
+    doubt: Doubt | None = None  # probabilities by sampling
+    best: int | None = None  # that many trees of each sentence
+    constrained: bool = False  # others would only become slower together with these
+
+    @property
+    def cost(self) -> int:
+        """How many times a sentence is parsed at once, which takes as much longer."""
+        return self.best or (1 if self.doubt is None else self.doubt.samples)
+
+    def parse(self, passages: list[Passage]) -> list[list[Tree]]:
+        """The trees of each sentence."""
+        if self.best is not None:
+            return list(self.parser.stream_best(passages, self.best))
+        return [[tree] for tree in self.parser.parse_all(passages, self.doubt)]
+
+
 @dataclass(eq=False)
 class Job:
-    """A request for trees: its sentences, which are read when their turn comes, and what to make of the trees.
+    """A request for trees: its sentences, which are read when their turn comes, and what to make of their trees.
 
     Both run in the queue's thread; what they raise is the answer to this request alone.
     """
 
-    parser: Parser
+    method: Method
     passages: Iterator[Passage]
-    finish: Callable[[list[Tree]], Any]
+    finish: Callable[[list[list[Tree]]], Any]
     characters: int = 0
-    doubt: Doubt | None = None  # probabilities by sampling, if asked for
-    trees: list[Tree] = field(default_factory=list)
+    trees: list[list[Tree]] = field(default_factory=list)
     abandoned: bool = False  # nobody waits for the answer any more
     answer: asyncio.Future[Any] = field(init=False)
 
@@ -120,18 +140,19 @@ class LockstepQueue:
                 crowd = self._parse_some(active)
 
     def _parse_some(self, active: deque[Job]) -> int:
-        """Parse a batch for the first job and others of its model; how many jobs took part.
+        """Parse a batch for the first job and others of its method; how many jobs took part.
 
         Those that are done are answered and leave; the others go to the end.
         """
-        parser, doubt = active[0].parser, active[0].doubt
-        jobs = [job for job in active if job.parser is parser and job.doubt == doubt]
-        share = max(1, _BATCH_TOKENS // len(jobs))
+        method = active[0].method
+        jobs = [job for job in active if job.method == method]
+        most = max(1, _BATCH_TOKENS // method.cost)
+        share = max(1, most // len(jobs))
         batch: list[tuple[Job, list[Passage]]] = []
         outcomes: list[tuple[Job, Any]] = []  # an answer, or an error
         size = 0
         for job in jobs:
-            if size >= _BATCH_TOKENS:
+            if size >= most:
                 break
             try:
                 taken, ended = _take(job, share)
@@ -145,7 +166,7 @@ class LockstepQueue:
             if not ended:
                 active.append(job)
         try:
-            trees = iter(parser.parse_all([passage for _, taken in batch for passage in taken], doubt))
+            trees = iter(method.parse([passage for _, taken in batch for passage in taken]))
             for job, taken in batch:
                 job.trees += islice(trees, len(taken))
         except Exception as error:  # answered to all: which sentence is to blame is not known

@@ -54,6 +54,11 @@ def description(catalogue: Catalogue, settings: Settings) -> Schema:
                     "description": "Samples by which constituents, tags and trees get probabilities. Default: 0.",
                 },
                 "consensus": _flag("Trees of what more than half of the samples have."),
+                "best": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "description": "The most probable trees of each sentence, up to that many, with ids as 1.2.",
+                },
                 "format": _choice(FORMATS, "Default: json."),
                 **_pictures(),
             },
