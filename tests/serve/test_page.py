@@ -1,77 +1,19 @@
-"""The page in a real browser: everything that it offers, with pointer, keyboard and finger."""
+"""The page in a real browser: looking, exporting, comparing, with pointer, keyboard and finger."""
 
 from __future__ import annotations
 
 import json
 import re
-import time
 
 import pytest
-from browsing import headless_chromium
+from browsing import TEXT, parse, until
 from serving import running
 
 from discoparse.serve.settings import Settings
 from discoparse.treebank import read_trees
 
-TEXT = "What did you say? I see."
 GOLD = "(S (VP (V 0=wake) (P 2=up)) (N 1=them))\n(S (V 0=go) (P 1=on))\n"
 PREDICTED = "(S (V 0=wake) (P 2=up) (N 1=them))\n(S (V 0=go) (P 1=on))\n"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with headless_chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def address(client):
-    return str(client.base_url)
-
-
-@pytest.fixture
-def open_page(browser, address):
-    """Opens the page; complaints of the browser, such as scripts that its policy blocks, fail the test."""
-    contexts, complaints = [], []
-
-    def open_(place="", **options):
-        contexts.append(browser.new_context(**options))
-        page = contexts[-1].new_page()
-        page.set_default_timeout(15_000)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
-        page.on(
-            "request", lambda request: re.match(address + "|blob:|data:", request.url) or complaints.append(request.url)
-        )
-        page.goto(address + place)
-        until(page, "document.getElementById('model').options.length > 1")
-        return page
-
-    yield open_
-    for context in contexts:
-        context.close()
-    assert [one for one in complaints if "status of 4" not in one] == []
-
-
-@pytest.fixture
-def page(open_page):
-    page = open_page()
-    parse(page)
-    return page
-
-
-def until(page, expression):
-    """Wait until a JavaScript expression holds. (Playwright's own way would need `eval`, which the page forbids.)"""
-    deadline = time.monotonic() + 15
-    while not page.evaluate(expression):
-        assert time.monotonic() < deadline, expression
-        page.wait_for_timeout(20)
-
-
-def parse(page, text=TEXT, model="one"):
-    page.select_option("#model", model)
-    page.fill("#text", text)
-    page.wait_for_selector("article.sentence svg.tree")
 
 
 def test_trees_are_drawn_as_one_types(page):
@@ -140,116 +82,6 @@ def test_user_text_is_not_markup(page):
     parse(page, "<img src=x onerror=alert(1)> <b>bold</b>")
     until(page, "document.querySelector('.words').textContent.includes('onerror')")
     assert page.locator("#sentences img, #sentences b").count() == 0
-
-
-# -- stepping -----------------------------------------------------------------------------------------------------
-
-
-def test_stepping_through_the_derivation(page):
-    first = page.locator("article.sentence").first
-    first.locator("[data-mode=step]").click()
-    first.locator(".stepper").wait_for()
-    assert first.locator(".count").inner_text() == "0 / 18"
-    assert first.locator("[data-area=buffer] .item").count() == 5
-    first.get_by_label("One step on").click()
-    assert first.locator(".said .action").inner_text() == "SH"
-    assert first.locator("[data-area=focus] .item").inner_text().startswith("What")
-    assert first.locator("[data-area=buffer] .item").count() == 4
-    assert first.locator(".choices li.taken .chance").inner_text() == "100%"
-    first.get_by_label("To the end").click()
-    assert first.locator(".count").inner_text() == "18 / 18"
-    assert first.locator("[data-area=memory] .item").count() == 0
-    assert first.locator(".stepper svg .node.future").count() == 0
-    first.get_by_label("One step back").click()
-    assert first.locator(".stepper svg .node.future").count() >= 1
-    first.get_by_label("Step", exact=True).fill("5")
-    assert first.locator(".count").inner_text() == "5 / 18"
-    page.keyboard.press("ArrowRight")
-    first.get_by_label("Play", exact=True).click()
-    until(page, "parseInt(document.querySelector('.count').textContent) > 6")
-    first.get_by_label("Pause").click()
-
-
-# -- correcting ---------------------------------------------------------------------------------------------------
-
-
-def test_correcting_by_constraints(page):
-    first = page.locator("article.sentence").first
-    first.locator("[data-mode=correct]").click()
-    words = first.locator(".words button")
-    _drag(page, words.nth(1), words.nth(3))
-    assert words.evaluate_all("all => all.map(one => one.ariaPressed)") == ["false", "true", "true", "true", "false"]
-    first.locator("[data-do=require]").click()
-    first.locator(".chip").wait_for()
-    assert "did you say" in first.locator(".chip").inner_text()
-    assert _spans(first) >= {"did you say"}
-    words.nth(0).click()
-    words.nth(3).click()
-    first.locator("[data-do=require]").click()  # crosses the first: refused, and taken back
-    until(page, "document.querySelector('.info').textContent.includes('overlap')")
-    assert first.locator(".chip").count() == 1
-    first.locator("[data-do=undo]").click()
-    first.locator(".chip").wait_for(state="detached")
-    page.keyboard.press("Control+Shift+Z")
-    first.locator(".chip").wait_for()
-    assert _spans(first) >= {"did you say"}
-    first.locator(".chip button").click()
-    first.locator(".chip").wait_for(state="detached")
-
-
-def _drag(page, start, end):
-    a, b = start.bounding_box(), end.bounding_box()
-    page.mouse.move(a["x"] + 5, a["y"] + 5)
-    page.mouse.down()
-    page.mouse.move(b["x"] + b["width"] / 2, b["y"] + 5, steps=15)
-    page.mouse.up()
-
-
-def _spans(sentence):
-    names = sentence.locator("g.node").evaluate_all("all => all.map(one => one.getAttribute('aria-label'))")
-    return {name.partition(": ")[2].rpartition(" (")[0] for name in names}
-
-
-def test_labels_tags_and_sets_that_are_none(page):
-    first = page.locator("article.sentence").first
-    first.locator("[data-mode=correct]").click()
-    first.locator("g.node").last.click()
-    chosen = " ".join(first.locator(".words button[aria-pressed=true]").all_inner_texts())
-    first.get_by_label("Label").select_option("WHNP")
-    first.locator(".chip").wait_for()
-    assert f"WHNP: {chosen}".replace(" ", "") in first.locator(".chip").inner_text().replace("…", "").replace(" ", "")
-    first.locator(".words button").first.click()
-    other = "RB" if first.locator("g.leaf text.tag").first.text_content() == "WP" else "WP"
-    first.get_by_label("Tag").select_option(other)
-    until(page, "document.querySelectorAll('.chip').length == 2")
-    assert first.locator("g.leaf text.tag").first.text_content() == other
-    inner = next(name for name in _spans(first) if len(name.split()) < 5 and name != chosen)
-    first.locator(f"g.node[aria-label*='{inner}']").first.click()
-    first.locator("[data-do=forbid]").click()
-    until(page, "document.querySelectorAll('.chip').length == 3")
-    assert inner not in _spans(first)
-
-
-def test_a_link_shows_the_same_again(page, open_page):
-    first = page.locator("article.sentence").first
-    first.locator("[data-mode=correct]").click()
-    _drag(page, first.locator(".words button").nth(1), first.locator(".words button").nth(3))
-    first.locator("[data-do=require]").click()
-    first.locator(".chip").wait_for()
-    page.click("#options summary")
-    page.uncheck("#option-tags")
-    place = page.evaluate("location.hash")
-    again = open_page("/" + place)
-    again.locator(".chip").wait_for()
-    assert "did you say" in again.locator(".chip").inner_text()
-    assert again.locator("article.sentence").count() == 2
-    assert again.locator("text.tag").count() == 0
-    assert again.input_value("#model") == "one"
-
-
-def test_a_damaged_link_says_so(open_page):
-    page = open_page("/#nonsense")
-    until(page, "document.getElementById('message').textContent.includes('damaged')")
 
 
 # -- exports ------------------------------------------------------------------------------------------------------
@@ -371,6 +203,30 @@ def test_the_tree_as_nested_text(page):
         "document.querySelectorAll('.as-text')[0].querySelectorAll('strong').length"
     )
     assert first.locator(".as-text").inner_text().split()[-2:] != []
+
+
+def test_a_menu_closes_on_escape(page):
+    menu = page.locator("article.sentence .menu").first
+    menu.locator("summary").click()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    assert menu.get_attribute("open") is None
+    assert menu.locator("summary").evaluate("one => one === document.activeElement")
+
+
+def test_what_a_screen_reader_hears(page):
+    first = page.locator("article.sentence").first
+    assert first.locator("h2").text_content() == "Sentence 1: What did you say ?"
+    first.locator("[data-mode=correct]").click()
+    first.locator(".words button").nth(1).click()
+    first.locator("[data-do=require]").click()
+    until(page, "document.querySelector('[role=status].sr').textContent.includes('changed')")
+    unnamed = page.evaluate(
+        """[...document.querySelectorAll('button, select, input, textarea, summary, a')].filter((one) => !(
+            one.textContent.trim() || one.getAttribute('aria-label') || one.closest('label') || one.labels?.length
+        )).map((one) => one.outerHTML)"""
+    )
+    assert unnamed == []
 
 
 def test_a_token_is_asked_for(browser, catalogue):

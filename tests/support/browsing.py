@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
+TEXT = "What did you say? I see."
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
@@ -30,3 +32,17 @@ def headless_chromium() -> Iterator[Any]:
             yield browser
         finally:
             browser.close()
+
+
+def until(page, expression):
+    """Wait until a JavaScript expression holds. (Playwright's own way would need `eval`, which the page forbids.)"""
+    deadline = time.monotonic() + 15
+    while not page.evaluate(expression):
+        assert time.monotonic() < deadline, expression
+        page.wait_for_timeout(20)
+
+
+def parse(page, text=TEXT, model="one"):
+    page.select_option("#model", model)
+    page.fill("#text", text)
+    page.wait_for_selector("article.sentence svg.tree")

@@ -15,7 +15,7 @@ const SAMPLES = 32, MOST_BELIEVED = 300; // tokens
 const OPTIONS = ["tags", "root", "punctuation", "colours", "fit"];
 const VIEW = "discoparse-view";
 
-const page = { options: readOptions(), link, changed };
+const page = { options: readOptions(), link, changed, believe };
 let sentences = [];
 let running;
 
@@ -162,6 +162,12 @@ async function start() {
   }
   document.addEventListener("click", (event) => {
     for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+  });
+  document.addEventListener("keydown", (event) => {
+    const menu = event.key === "Escape" && event.target.closest("details.menu[open]");
+    if (!menu) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
   });
   byId("form").addEventListener("submit", (event) => { event.preventDefault(); parse(); });
   byId("text").addEventListener("input", debounced(450, () => parse()));

@@ -117,7 +117,7 @@ const PRINT = {
   ".tag": { "font-size": SIZES.tag, fill: "#666666" },
   ".word": { "font-size": SIZES.word, fill: "#111111" },
 };
-const PRINT_HUES = ["#1a5fb4", "#b35900", "#0b7a75", "#8a2b6d"];
+const PRINT_HUES = ["#1a5fb4", "#a65300", "#0b7a75", "#8a2b6d"];
 
 /** The picture as a file that stands alone, in the colours of print. */
 export function asFile(svg) {

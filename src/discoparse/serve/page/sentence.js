@@ -1,6 +1,7 @@
-// A sentence on the page: its words, its tree, and three ways to work with it: look, step, correct.
+// A sentence on the page: its words, its tree, and four ways to work with it: look, step, choose, correct.
 
 import { model, postJson } from "./api.js";
+import { chooser, differences, MOST, same } from "./best.js";
 import { Constraints } from "./constraints.js";
 import { h, percent } from "./dom.js";
 import { copy, exported, KINDS, save } from "./exporting.js";
@@ -8,7 +9,7 @@ import { draw, light } from "./picture.js";
 import { stepper } from "./stepper.js";
 import { Tree } from "./tree.js";
 
-const MODES = [["look", "Look"], ["step", "Step"], ["correct", "Correct"]];
+const MODES = [["look", "Look"], ["step", "Step"], ["choose", "Choose"], ["correct", "Correct"]];
 const count = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
 
 export class Sentence {
@@ -17,6 +18,7 @@ export class Sentence {
     this.page = page;
     this.model = modelName;
     this.tree = new Tree(data);
+    this.own = this.tree; // the parser's; another of the best may be chosen
     this.constraints = new Constraints(saved.constraints);
     this.collapsed = new Set();
     this.selected = new Set();
@@ -25,7 +27,8 @@ export class Sentence {
     this.build();
     this.render();
     if (!this.constraints.isEmpty) this.parseAgain(false);
-    if (saved.mode) this.setMode(saved.mode);
+    if (saved.best !== undefined) this.setMode("choose", saved.best).then(() => saved.mode && this.setMode(saved.mode));
+    else if (saved.mode) this.setMode(saved.mode);
   }
 
   get tokens() {
@@ -34,7 +37,8 @@ export class Sentence {
 
   build() {
     this.wordLine = h("p", { class: "words", role: "group", "aria-label": "Words" });
-    this.info = h("p", { class: "info", role: "status", "aria-live": "polite" });
+    this.info = h("p", { class: "info" }); // not read out: nodes have names that say the same
+    this.told = h("p", { class: "sr", role: "status" });
     this.stage = h("div", { class: "scroll", tabindex: -1 });
     this.panel = h("div", { class: "panel" });
     this.text = h("div", { class: "as-text" });
@@ -44,13 +48,21 @@ export class Sentence {
     this.element = h(
       "article",
       { class: "sentence", tabindex: -1, onkeydown: (event) => this.key(event) },
+      h("h2", { class: "sr" }, `Sentence ${this.tree.data.id ?? ""}: ${this.tokens.join(" ")}`),
       h("div", { class: "bar head" }, h("div", { class: "modes", role: "group", "aria-label": "What to do" }, ...this.modeButtons), h("span", { class: "badge", title: "model" }, this.model), h("span", { class: "grow" }), this.menu),
       this.wordLine,
       this.info,
+      this.told,
       this.stage,
       this.panel,
       h("details", { class: "text-tree" }, h("summary", {}, "The tree as text"), this.text),
     );
+  }
+
+  /** What just happened, for eyes and ears. */
+  set note(text) {
+    this.noted = text;
+    this.told.textContent = text;
   }
 
   /** Draw everything again. */
@@ -85,14 +97,20 @@ export class Sentence {
     light(this.svg, node);
     const lit = new Set(node?.tokens ?? []);
     for (const part of this.wordLine.querySelectorAll("[data-token]")) part.classList.toggle("lit", lit.has(Number(part.dataset.token)));
-    if (!node) return this.info.replaceChildren(h("span", { class: "hint" }, this.hint()));
+    if (!node) return this.info.replaceChildren(...[this.hint()].filter(Boolean));
     const gaps = item.node && this.tree.isDiscontinuous(node) ? " · discontinuous" : "";
-    const chance = [["probability", node.probability], ["label", node.label_probability]].map(([name, p]) => (p === undefined ? "" : ` · ${name} ${percent(p)}`)).join("");
+    const chance = [["probability", node.probability], ["label", node.label_probability]].map(([name, p]) => (p === undefined ? "" : ` · ${name} ${percent(p)}`)).join("") + (item.node ? this.unknown() : "");
     this.info.replaceChildren(h("strong", {}, item.node ? node.label : item.tag || "words"), ` ${this.tree.text(node.tokens)}${gaps}${chance}`);
   }
 
+  /** Why a constituent has no probability. */
+  unknown() {
+    return this.constraints.isEmpty ? "" : " · other probabilities are not available within constraints";
+  }
+
   hint() {
-    if (this.note) return this.note;
+    if (this.noted) return this.noted;
+    if (this.mode === "choose") return "Pick a tree: what the parser’s tree does not have is marked.";
     if (this.mode === "correct") return "Drag over words, or click a node: then say what they are.";
     return this.mode === "step" ? "" : "Point at a node to see its words; click it to fold it into a roof.";
   }
@@ -112,7 +130,8 @@ export class Sentence {
     }
   }
 
-  async setMode(mode) {
+  /** `chosen` is the number of one of the best trees, for the mode in which they are listed. */
+  async setMode(mode, chosen) {
     this.mode = mode;
     this.note = "";
     this.selected.clear();
@@ -120,19 +139,61 @@ export class Sentence {
     this.element.dataset.mode = mode;
     if (mode !== "correct") this.marks = {};
     this.render();
-    await this.renderPanel();
+    await this.renderPanel(chosen);
     this.page.changed();
   }
 
-  async renderPanel() {
+  async renderPanel(chosen) {
     if (this.mode === "look") return this.panel.replaceChildren();
     if (this.mode === "correct") return this.replacePanel(await this.correctionPanel());
     this.panel.replaceChildren(h("p", { class: "hint" }, "…"));
+    const { mode } = this;
     try {
-      this.panel.replaceChildren(await stepper(this.request(), this.page.options));
+      const shown = mode === "choose" ? await this.choicePanel(chosen) : await this.stepPanel();
+      if (this.mode === mode) this.panel.replaceChildren(...shown);
     } catch (error) {
       this.panel.replaceChildren(h("p", { class: "message error" }, error.message));
     }
+  }
+
+  async stepPanel() {
+    const other = this.tree === this.own ? null : h("p", { class: "hint" }, "These steps lead to the parser’s own tree, not to the one that you chose.");
+    return [other, await stepper(this.request(), this.page.options)].filter(Boolean);
+  }
+
+  // -- choosing -----------------------------------------------------------------------------------------------
+
+  async choicePanel(chosen) {
+    if (!this.constraints.isEmpty) return [h("p", { class: "hint" }, "The most probable trees are not available within constraints: remove these first (Correct).")];
+    if (!this.best) {
+      const answer = await postJson("parse", { tokens: [this.tokens], model: this.model, best: MOST });
+      this.best = answer.trees.map((data) => this.adopted(data));
+      if (!this.best.some((tree) => same(tree, this.own))) this.best.push(this.own);
+    }
+    const found = chosen ?? this.best.findIndex((tree) => same(tree, this.tree));
+    if (this.best[found]) this.show(this.best[found]);
+    return [chooser(this.best, found, this.own, (k) => { this.show(this.best[k]); this.page.changed(); })];
+  }
+
+  /** Show one of the best trees, and mark what the parser's own does not have. */
+  show(tree) {
+    this.mark(same(tree, this.own) ? this.own : tree, this.own);
+  }
+
+  /** Show a tree, and mark what another does not have. */
+  mark(tree, other) {
+    this.tree = tree;
+    const { nodes, tokens } = differences(tree, other);
+    this.marks = { nodes: Object.fromEntries(nodes.map((node) => [node.k, "changed"])), tokens: Object.fromEntries(tokens.map((k) => [k, "changed"])) };
+    this.collapsed.clear();
+    this.render();
+  }
+
+  /** A tree of the same words that the server gave, with what is known of the sentence: its id, its text, its places. */
+  adopted(data) {
+    const { id, text, tokens } = this.tree.data;
+    const placed = data.tokens.map((token, k) => (tokens[k].span ? { ...token, span: tokens[k].span } : token));
+    return new Tree({ ...data, id, ...(text === undefined ? {} : { text }), tokens: placed });
   }
 
   /** A new panel, with the focus where it was: on the same button, or on the sentence, so that keys still reach it. */
@@ -153,7 +214,9 @@ export class Sentence {
   believe(data) {
     if (!this.constraints.isEmpty) return;
     const sampled = new Tree(data), known = new Map(sampled.nodes.map((node) => [sampled.key(node), node.probability]));
-    for (const node of this.tree.nodes) node.probability = known.get(this.tree.key(node)) ?? node.probability;
+    for (const tree of new Set([this.own, this.tree])) {
+      for (const node of tree.nodes) node.probability = known.get(tree.key(node)) ?? node.probability;
+    }
     this.text.replaceChildren(h("ul", {}, this.outline(this.tree.nodes[0])));
   }
 
@@ -187,7 +250,7 @@ export class Sentence {
     const buttons = tokens.length
       ? [
           h("button", { type: "button", class: "main", dataset: { do: "require" }, onclick: act(() => this.constraints.require(tokens)) }, "These are a constituent"),
-          h("button", { type: "button", dataset: { do: "forbid" }, onclick: act(() => this.constraints.forbid(tokens)) }, "These are not"),
+          h("button", { type: "button", dataset: { do: "forbid" }, onclick: act(() => this.constraints.forbid(tokens)) }, "Not a constituent"),
           choice("Label", labels, over?.label, (label) => this.constraints.require(tokens, label)),
           tokens.length === 1 ? choice("Tag", tags, this.tree.tokens[tokens[0]].tag, (tag) => this.constraints.tag(tokens[0], tag)) : null,
         ]
@@ -215,18 +278,13 @@ export class Sentence {
   async parseAgain(isChange) {
     try {
       const answer = await postJson("parse", this.request());
-      const before = new Set(this.tree.nodes.map((node) => this.tree.key(node)));
-      const tags = this.tree.tokens.map((token) => token.tag);
-      const spans = this.tree.data;
-      this.tree = new Tree({ ...answer.trees[0], id: spans.id });
-      const nodes = {}, tokens = {};
-      for (const node of this.tree.nodes) if (!before.has(this.tree.key(node))) nodes[node.k] = "changed";
-      this.tree.tokens.forEach((token, k) => { if (token.tag !== tags[k]) tokens[k] = "changed"; });
-      this.marks = { nodes, tokens };
-      const changes = Object.keys(nodes).length + Object.keys(tokens).length;
+      const before = this.tree;
+      this.own = this.adopted(answer.trees[0]);
+      this.mark(this.own, before);
+      const changes = Object.values(this.marks).map((marked) => Object.keys(marked).length).reduce((a, b) => a + b);
       this.note = changes ? `${count(changes, "label")} changed.` : "Nothing changed.";
-      this.collapsed.clear();
-      this.render();
+      this.point(null);
+      if (this.constraints.isEmpty) this.page.believe([this], this.model);
     } catch (error) {
       if (isChange) this.constraints.takeBack();
       this.note = error.message;
@@ -269,6 +327,7 @@ export class Sentence {
   /** What a link must carry to show this again. */
   saved() {
     const constraints = this.constraints.toJson();
-    return { ...(constraints ? { constraints } : {}), ...(this.mode === "look" ? {} : { mode: this.mode }) };
+    const best = this.tree === this.own ? {} : { best: this.best.indexOf(this.tree) };
+    return { ...(constraints ? { constraints } : {}), ...best, ...(this.mode === "look" ? {} : { mode: this.mode }) };
   }
 }

@@ -37,14 +37,14 @@ class Stepper {
     this.focus = h("div", { class: "items", dataset: { area: "focus" } });
     this.buffer = h("div", { class: "items", dataset: { area: "buffer" } });
     this.choices = h("ol", { class: "choices" });
-    const area = (name, what, element) => h("section", { class: "area", "aria-label": what }, h("h4", {}, name), element);
+    const area = (name, what, element) => h("section", { class: "area", "aria-label": what }, h("h3", {}, name), element);
     this.element = h(
       "div",
       { class: "stepper", onkeydown: (event) => this.key(event) },
       h("div", { class: "bar controls" }, button("⇤", "To the start", () => this.show(0)), button("←", "One step back", () => this.show(this.step - 1)), this.playing, button("→", "One step on", () => this.show(this.step + 1)), button("⇥", "To the end", () => this.show(this.last)), this.slider, this.count),
       this.said,
       h("div", { class: "areas" }, area("Memory", "The memory, a set of items", this.memory), area("Focus", "The focus", this.focus), area("Words to come", "The buffer", this.buffer)),
-      h("div", { class: "beside" }, h("div", { class: "scroll" }, this.picture), h("section", { class: "alternatives", "aria-label": "What was possible" }, h("h4", {}, "What was possible"), this.choices)),
+      h("div", { class: "beside" }, h("div", { class: "scroll" }, this.picture), h("section", { class: "alternatives", "aria-label": "What was possible" }, h("h3", {}, "What was possible"), this.choices)),
     );
   }
 
@@ -83,6 +83,7 @@ class Stepper {
     this.grow(number, labelled, row);
     this.said.replaceChildren(...this.describe(row, labelled));
     this.choices.replaceChildren(...this.possible(row, labelled));
+    this.choices.parentElement.hidden = !this.choices.children.length;
   }
 
   describe(row, labelled) {
