@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import socket
@@ -10,6 +11,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import httpx
 import pytest
@@ -19,8 +21,8 @@ from tiny_models import tiny_model
 
 import discoparse.serve.connections
 from discoparse.errors import DiscoparseError
-from discoparse.serve.server import _supervise
 from discoparse.serve.settings import Settings
+from discoparse.serve.workers import supervise
 
 
 @pytest.fixture(scope="module")
@@ -80,23 +82,67 @@ def test_a_port_that_is_taken(model):
     assert "choose another with --port" in errors
 
 
-def test_a_worker_that_dies_is_replaced(monkeypatch, tmp_path):
-    monkeypatch.setattr("discoparse.serve.server._QUICK", 0.0)
-
-    def work(worker):
-        with (tmp_path / "log").open("a") as log:
-            log.write(f"{worker} ")
-        if (tmp_path / "log").stat().st_size >= 10:
-            os.kill(os.getppid(), signal.SIGTERM)
-            time.sleep(30)  # until the supervisor ends it
-
-    _supervise(work, 2)
-    assert set((tmp_path / "log").read_text().split()) == {"0", "1"}
+def _children(process):
+    return list(map(int, Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()))
 
 
-def test_workers_that_cannot_live_end_the_server(tmp_path):
-    with pytest.raises(DiscoparseError, match="worker 1 ended as soon as it was started"):
-        _supervise(lambda worker: None, 1)
+needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to find the workers")
+
+
+@needs_proc
+def test_a_worker_that_dies_is_replaced(model):
+    with served(model, "--workers", "2") as (process, address):
+        _wait_for(lambda: len(_children(process)) == 2)
+        before = _children(process)
+        os.kill(before[0], signal.SIGKILL)
+        _wait_for(lambda: len(_children(process)) == 2 and before[0] not in _children(process))
+        assert before[1] in _children(process)
+        for _ in range(20):  # over new connections: both workers get some
+            assert httpx.post(f"{address}api/v1/parse", json={"tokens": ["a"]}).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+        assert "worker 1 died (SIGKILL): starting it again" in process.stderr.read()
+
+
+@needs_proc
+def test_workers_end_with_a_supervisor_that_is_killed(model):
+    with served(model, "--workers", "2") as (process, address):
+        _wait_for(lambda: len(_children(process)) == 2)
+        workers = _children(process)
+        process.kill()
+        process.wait()
+        _wait_for(lambda: not any(_is_running(worker) for worker in workers))
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(f"{address}api/v1/health")
+
+
+def _is_running(number):
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_a_worker_can_be_ended_from_its_first_moment(monkeypatch):
+    """As long as it has the supervisor's handlers, it would take a signal to end for nothing."""
+    started = multiprocessing.get_context("fork").Process.start
+
+    def start(process):
+        started(process)
+        os.kill(process.pid, signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr("multiprocessing.context.ForkProcess.start", start)
+    supervise(lambda worker: time.sleep(60), 3, print)
+    assert multiprocessing.active_children() == []
+
+
+def test_workers_that_cannot_live_end_the_server(monkeypatch):
+    monkeypatch.setattr("discoparse.serve.workers._PAUSE", 0.001)
+    told = []
+    with pytest.raises(DiscoparseError, match="worker 1 dies as soon as it is started"):
+        supervise(lambda worker: sys.exit(3), 1, told.append)
+    assert told == ["worker 1 died (exit status 3): starting it again"] * 4
 
 
 @pytest.mark.parametrize(

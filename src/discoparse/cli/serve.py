@@ -61,4 +61,4 @@ def command(
     def announce(address: str) -> None:
         tell(f"serving {', '.join(catalogue.models)} at {address} (Ctrl-C ends it)")
 
-    run_server(catalogue, settings, host, port, announce, workers)
+    run_server(catalogue, settings, host, port, announce, workers, tell)

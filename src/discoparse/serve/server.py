@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import signal
 import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing.connection import wait
-from multiprocessing.process import BaseProcess
-from types import FrameType
 
 import uvicorn
 
@@ -20,10 +15,10 @@ from discoparse.serve.catalogue import Catalogue
 from discoparse.serve.connections import WatchedConnection
 from discoparse.serve.metrics import Metrics
 from discoparse.serve.settings import Settings
+from discoparse.serve.workers import check_fork, supervise
 
 _BACKLOG = 1024
 _IDLE_SECONDS = 30  # that a connection may stay open between requests
-_QUICK = 5.0  # seconds: a worker that ends sooner would only end again
 
 
 def run_server(
@@ -33,17 +28,26 @@ def run_server(
     port: int,
     announce: Callable[[str], None],
     workers: int = 1,
+    notice: Callable[[str], None] = print,
 ) -> None:
-    """Serve until an interrupt or SIGTERM, and answer what was accepted before. `announce` is told the address."""
+    """Serve until an interrupt or SIGTERM, and answer what was accepted before.
+
+    `announce` is told the address, `notice` of workers that died.
+    """
     if workers > 1:
-        _check_fork(catalogue)
+        check_fork(catalogue)
     with _listening(host, port) as listener:
         announce(_address(listener, host))
         metrics = Metrics(workers)
         if workers == 1:
             _serve(catalogue, settings, metrics, listener)
         else:
-            _supervise(lambda worker: _work(worker, catalogue, settings, metrics, listener), workers)
+
+            def work(worker: int) -> None:
+                metrics.become(worker)
+                _serve(catalogue, settings, metrics, listener)
+
+            supervise(work, workers, notice)
 
 
 class _Server(uvicorn.Server):
@@ -100,50 +104,3 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
 def _address(listener: socket.socket, host: str) -> str:
     shown = f"[{host}]" if ":" in host else host
     return f"http://{shown}:{listener.getsockname()[1]}/"
-
-
-# -- several workers ----------------------------------------------------------------------------------------------
-
-
-def _check_fork(catalogue: Catalogue) -> None:
-    if "fork" not in multiprocessing.get_all_start_methods():
-        raise UsageError("--workers needs an operating system that can fork: use one worker and more --threads")
-    if any(served.parser.device.type != "cpu" for served in catalogue.models.values()):
-        raise UsageError("--workers is for CPUs: a GPU serves one process, so leave it out or add --device cpu")
-
-
-def _work(worker: int, catalogue: Catalogue, settings: Settings, metrics: Metrics, listener: socket.socket) -> None:
-    metrics.become(worker)
-    _serve(catalogue, settings, metrics, listener)
-
-
-def _supervise(work: Callable[[int], None], workers: int) -> None:
-    """Keep so many workers running, forked from this process so that they share the memory of the models."""
-    context = multiprocessing.get_context("fork")
-    ending = False
-
-    def end(number: int, frame: FrameType | None) -> None:
-        nonlocal ending
-        ending = True
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-    running: dict[int, tuple[BaseProcess, float]] = {}
-    try:
-        while not ending:
-            for worker in range(workers):
-                process, started = running.get(worker, (None, 0.0))
-                if process is not None and process.is_alive():
-                    continue
-                if process is not None and time.monotonic() - started < _QUICK:
-                    raise DiscoparseError(f"worker {worker + 1} ended as soon as it was started")
-                fresh = context.Process(target=work, args=(worker,), name=f"worker {worker + 1}")
-                fresh.start()
-                running[worker] = fresh, time.monotonic()
-            wait([process.sentinel for process, _ in running.values()], timeout=0.5)
-    finally:
-        for process, _ in running.values():
-            process.terminate()
-        for process, _ in running.values():
-            process.join()
-        for number, handler in before.items():
-            signal.signal(number, handler)
