@@ -106,10 +106,15 @@ def elsewhere(core: int | None, function: object, *arguments: object) -> object:
     return value
 
 
+def family(process: int) -> list[int]:
+    """A process and its children, such as a server and its workers; Linux only."""
+    return [process, *map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split())]
+
+
 def cpu_seconds(process: int) -> float:
-    """What a process has used of its core so far; Linux only."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """What a process and its children have used of their cores so far."""
+    stats = [Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split() for one in family(process)]
+    return sum(int(fields[11]) + int(fields[12]) for fields in stats) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:

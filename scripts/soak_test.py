@@ -3,7 +3,8 @@
 python scripts/soak_test.py --model nl [--requests 100000] [--clients 16]
 
 Most requests are for parsing; of each hundred, one is for probabilities, one has constraints, and one each are for a
-derivation and a picture. Printed is the resident memory of the server and its workers, Linux only.
+derivation and a picture. Printed is the resident memory of the server and its workers.
+Linux only.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from load_test import Client
+from load_test import Client, family
 
 _STEPS = 20  # figures that are printed
 _LETTERS = "abcdefghijklmnoprstuvwz"
@@ -50,8 +51,7 @@ def requests(count: int, model: str) -> Iterator[tuple[str, bytes]]:
 
 def memory(process: int) -> float:
     """Resident memory of a process and its children in MB; what workers share counts once for each."""
-    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    pages = sum(int(Path(f"/proc/{one}/statm").read_text().split()[1]) for one in (process, *children))
+    pages = sum(int(Path(f"/proc/{one}/statm").read_text().split()[1]) for one in family(process))
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 

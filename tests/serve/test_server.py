@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 import os
 import signal
@@ -10,7 +11,8 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 
 import httpx
@@ -21,6 +23,8 @@ from tiny_models import tiny_model
 
 import discoparse.serve.connections
 from discoparse.errors import DiscoparseError
+from discoparse.serve.app import create_app
+from discoparse.serve.server import _listening, configured
 from discoparse.serve.settings import Settings
 from discoparse.serve.workers import supervise
 
@@ -72,6 +76,34 @@ def test_a_clean_end_with_all_answers(model, number, workers):
         assert [answer.status_code for answer in answers] == [200] * 3
         assert all(len(answer.json()["trees"]) == 200 for answer in answers)
         assert "Traceback" not in process.stderr.read()
+
+
+def test_a_worker_does_not_take_all_connections(catalogue):
+    """Ten clients come at once: they are taken one by one, so that other workers get their share of them."""
+    taken = []
+
+    class Connection(asyncio.Protocol):
+        def connection_made(self, transport):
+            taken.append(transport)
+
+    async def scenario(listener):
+        with ExitStack() as stack:
+            for _ in range(10):  # all fit into the backlog
+                stack.enter_context(socket.create_connection(listener.getsockname(), timeout=5))
+            listener.setblocking(False)
+            backlog = configured(create_app(catalogue)).backlog
+            async with await asyncio.get_running_loop().create_server(Connection, sock=listener, backlog=backlog):
+                counts = []
+                while len(taken) < 10:
+                    await asyncio.sleep(0)
+                    counts.append(len(taken))
+            for transport in taken:
+                transport.abort()
+        return counts
+
+    with _listening("127.0.0.1", 0) as listener:
+        counts = asyncio.run(asyncio.wait_for(scenario(listener), 10))
+    assert max(after - before for before, after in pairwise([0, *counts])) <= 2
 
 
 def test_a_port_that_is_taken(model):

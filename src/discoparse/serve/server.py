@@ -17,7 +17,8 @@ from discoparse.serve.metrics import Metrics
 from discoparse.serve.settings import Settings
 from discoparse.serve.workers import check_fork, supervise
 
-_BACKLOG = 1024
+_BACKLOG = 1024  # connections that wait until a worker takes them
+_AT_ONCE = 1  # that a worker takes before the others have a chance
 _IDLE_SECONDS = 30  # that a connection may stay open between requests
 
 
@@ -79,7 +80,17 @@ def configured(app: Application) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         timeout_keep_alive=_IDLE_SECONDS,
+        backlog=_AT_ONCE,  # asyncio accepts that many in one go
     )
+
+
+class _Listener(socket.socket):
+    """A socket that already listens. asyncio would tell it to listen again, with the number of connections that it
+    accepts in one go as its backlog; with a large one, the first worker to wake up would take all that are waiting."""
+
+    def listen(self, backlog: int = _BACKLOG, /) -> None:
+        if not self.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+            super().listen(_BACKLOG)
 
 
 @contextmanager
@@ -89,7 +100,7 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError) as error:
         raise UsageError(f"--host {host}: {getattr(error, 'strerror', None) or error}") from None
-    with socket.socket(family, kind, protocol) as listener:
+    with _Listener(family, kind, protocol) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(place)
@@ -97,7 +108,7 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
             raise DiscoparseError(
                 f"cannot listen on {host} port {port}: {error.strerror or error}; choose another with --port"
             ) from None
-        listener.listen(_BACKLOG)
+        listener.listen()
         yield listener
 
 
