@@ -31,6 +31,14 @@ def test_stepping_through_the_derivation(page):
     first.get_by_label("Step", exact=True).fill("5")
     assert first.locator(".count").inner_text() == "5 / 18"
     page.keyboard.press("ArrowRight")
+    steps = range(1, 18, 2)  # structural actions
+    told = {}
+    for step in steps:
+        first.get_by_label("Step", exact=True).fill(str(step))
+        told[first.locator(".said .action").inner_text().split("-")[0]] = first.locator(".said").inner_text()
+    assert re.search(r"shift: “\w+|shift: “\?", told["SH"])
+    assert re.search(r"combine “.+” of the memory", told["COMB"])
+    first.get_by_label("Step", exact=True).fill("6")
     first.get_by_label("Play", exact=True).click()
     until(page, "parseInt(document.querySelector('.count').textContent) > 6")
     first.get_by_label("Pause").click()

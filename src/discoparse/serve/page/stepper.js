@@ -139,7 +139,10 @@ class Stepper {
 
 function explain(action, row, words) {
   if (action === "SH") return `shift: “${words[row.focus[0]]}” is the focus now, and what it was goes to the memory`;
-  if (action.startsWith("COMB")) return "combine an item of the memory with the focus";
+  if (action.startsWith("COMB")) {
+    const item = row.actions?.find((option) => option.action === action)?.item;
+    return `combine ${item ? `“${item.map((k) => words[k]).join(" ")}”` : "an item"} of the memory with the focus`;
+  }
   if (action === "NO-LABEL") return "the focus is not a constituent";
   return "the focus is a constituent with this label";
 }
