@@ -90,6 +90,18 @@ def _under(tree, k, node):
     return False
 
 
+def test_constrained_sentences_are_not_parsed_together_with_others(catalogue, monkeypatch):
+    with running(catalogue) as (client, app):
+        jobs = []
+        submit = app.api.queue.submit
+        monkeypatch.setattr(app.api.queue, "submit", lambda job: jobs.append(job) or submit(job))
+        post(client, "parse", tokens=WORDS, model="one")
+        post(client, "parse", tokens=WORDS, model="one", constraints={"forbidden": [[0, 1]]})
+        post(client, "parse", tokens=WORDS, model="one", constraints=[None])
+    assert jobs[0].method != jobs[1].method
+    assert jobs[0].method == jobs[2].method
+
+
 def test_constraints_that_clash_are_named(client):
     answer = post(client, "parse", tokens=WORDS, model="one", constraints={"constituents": [[0, 1], [1, 2]]})
     assert "overlap" in error(answer, 422)

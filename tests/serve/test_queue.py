@@ -145,6 +145,21 @@ def test_a_long_request_shares_its_batches():
     assert [name for batch in parser.batches for name in batch if name != "x"] == [f"s{k}" for k in range(10)]
 
 
+def test_a_batch_is_not_larger_for_many_requests():
+    parser = FakeParser()
+
+    async def scenario(queue):
+        parser.may_go_on.clear()
+        answers = [queue.submit(job(parser, "a"))]
+        await until(parser.busy)
+        answers += [queue.submit(job(parser, word, length=_BATCH_TOKENS // 2)) for word in "bcde"]
+        parser.may_go_on.set()
+        await asyncio.gather(*answers)
+
+    run(scenario)
+    assert parser.batches == [["a"], ["b", "c"], ["d", "e"]]
+
+
 def test_a_long_request_does_not_hold_up_other_models():
     one, two = FakeParser(), FakeParser()
     order = []

@@ -158,15 +158,17 @@ def _is_running(number):
 def test_a_worker_can_be_ended_from_its_first_moment(monkeypatch):
     """As long as it has the supervisor's handlers, it would take a signal to end for nothing."""
     started = multiprocessing.get_context("fork").Process.start
+    processes = []
 
     def start(process):
         started(process)
+        processes.append(process)
         os.kill(process.pid, signal.SIGTERM)
         os.kill(os.getpid(), signal.SIGTERM)
 
     monkeypatch.setattr("multiprocessing.context.ForkProcess.start", start)
-    supervise(lambda worker: time.sleep(60), 3, print)
-    assert multiprocessing.active_children() == []
+    supervise(lambda worker: time.sleep(20), 3, print)
+    assert [process.exitcode for process in processes] == [-signal.SIGTERM] * 3
 
 
 def test_workers_that_cannot_live_end_the_server(monkeypatch):
@@ -226,6 +228,12 @@ def test_endless_heads_are_refused(client):
                 sent += 1
     assert sent < 10_000
     assert client.get("/api/v1/health").status_code == 200
+
+
+def test_a_body_that_is_announced_as_too_large_is_not_waited_for(client):
+    with _connect(client) as large:
+        large.sendall(b"POST /api/v1/parse HTTP/1.1\r\nHost: a\r\nContent-Length: 20001\r\n\r\n")
+        assert large.recv(1000).startswith(b"HTTP/1.1 413 ")
 
 
 def test_a_body_that_does_not_come(catalogue):
