@@ -101,15 +101,32 @@ def test_a_worker_does_not_take_all_connections(catalogue):
                 transport.abort()
         return counts
 
-    with _listening("127.0.0.1", 0) as listener:
+    with _listening("127.0.0.1", 0) as (listener,):
         counts = asyncio.run(asyncio.wait_for(scenario(listener), 10))
     assert max(after - before for before, after in pairwise([0, *counts])) <= 2
 
 
-def test_a_port_that_is_taken(model):
-    with served(model) as (_, address):
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, workers share one socket")
+def test_connections_are_shared_out_among_workers():
+    with _listening("127.0.0.1", 0, 2) as listeners, ExitStack() as stack:
+        for _ in range(64):
+            stack.enter_context(socket.create_connection(listeners[0].getsockname(), timeout=5))
+        taken = []
+        for listener in listeners:
+            listener.setblocking(False)
+            with suppress(BlockingIOError):
+                while True:
+                    stack.enter_context(listener.accept()[0])
+                    taken.append(listener)
+    assert len(taken) == 64
+    assert min(taken.count(listener) for listener in listeners) >= 8
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_port_that_is_taken(model, workers):
+    with served(model, "--workers", workers) as (_, address):
         port = address.rstrip("/").rpartition(":")[2]
-        status, _, errors = run_main("serve", "-m", model, "--port", port, "--device", "cpu")
+        status, _, errors = run_main("serve", "-m", model, "--port", port, "--device", "cpu", "--workers", workers)
     assert status == 1
     assert "choose another with --port" in errors
 

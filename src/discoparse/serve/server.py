@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import uvicorn
 
@@ -37,16 +39,16 @@ def run_server(
     """
     if workers > 1:
         check_fork(catalogue)
-    with _listening(host, port) as listener:
-        announce(_address(listener, host))
+    with _listening(host, port, workers) as listeners:
+        announce(_address(listeners[0], host))
         metrics = Metrics(workers)
         if workers == 1:
-            _serve(catalogue, settings, metrics, listener)
+            _serve(catalogue, settings, metrics, listeners[0])
         else:
 
             def work(worker: int) -> None:
                 metrics.become(worker)
-                _serve(catalogue, settings, metrics, listener)
+                _serve(catalogue, settings, metrics, listeners[worker])
 
             supervise(work, workers, notice)
 
@@ -94,22 +96,39 @@ class _Listener(socket.socket):
 
 
 @contextmanager
-def _listening(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket that accepts connections, which wait until a worker takes them."""
+def _listening(host: str, port: int, workers: int = 1) -> Iterator[list[socket.socket]]:
+    """A socket for each worker, on one port, that accepts connections, which wait until the worker takes them.
+
+    Linux shares connections out among them, whoever is busy; elsewhere it is the same socket for all. They outlive
+    their workers, so that a new one goes on with what is waiting.
+    """
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError) as error:
         raise UsageError(f"--host {host}: {getattr(error, 'strerror', None) or error}") from None
-    with _Listener(family, kind, protocol) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+
+    def bound(place: Any, *options: int) -> _Listener:
+        listener = stack.enter_context(_Listener(family, kind, protocol))
+        for option in (socket.SO_REUSEADDR, *options):
+            listener.setsockopt(socket.SOL_SOCKET, option, 1)
         try:
             listener.bind(place)
         except OSError as error:
             raise DiscoparseError(
                 f"cannot listen on {host} port {port}: {error.strerror or error}; choose another with --port"
             ) from None
-        listener.listen()
-        yield listener
+        return listener
+
+    with ExitStack() as stack:
+        first = bound(place)
+        listeners: list[socket.socket] = [first] * workers
+        if workers > 1 and sys.platform == "linux":
+            place = first.getsockname()
+            first.close()  # it was only there to see that nobody else listens: the others would not mind
+            listeners = [bound(place, socket.SO_REUSEPORT) for _ in range(workers)]
+        for listener in listeners:
+            listener.listen()
+        yield listeners
 
 
 def _address(listener: socket.socket, host: str) -> str:
