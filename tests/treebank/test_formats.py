@@ -8,6 +8,7 @@ import pytest
 from treebank_files import alpino, problems, read, sentence, tiger
 
 from discoparse.errors import TreebankError
+from discoparse.tree import Node, Token, Tree
 from discoparse.treebank import Report, format_trees
 from discoparse.treebank.discbracket import format_tree, parse_tree
 
@@ -373,3 +374,13 @@ def test_json_keeps_what_the_parser_adds(tmp_path: Path) -> None:
     assert (back.text, back.root.probability, [token.span for token in back.tokens]) == ("Go!", 0.75, [(4, 6), (6, 7)])
     assert (back.root.label_probability, back.probability, back.expected_f1) == (0.875, 0.25, 0.5)
     assert [token.probability for token in back.tokens] == [None, 0.125]
+
+
+def test_json_of_parsed_text_has_the_places_of_nodes():
+    tokens = [Token(word, "X", span=span) for word, span in (("wake", (0, 4)), ("them", (5, 9)), ("up", (10, 12)))]
+    data = Tree(tokens, Node("S", [Node("VP", [0, 2]), 1])).to_json()
+    assert data["nodes"] == [
+        {"label": "S", "tokens": [0, 1, 2], "spans": [[0, 12]], "parent": None},
+        {"label": "VP", "tokens": [0, 2], "spans": [[0, 4], [10, 12]], "parent": 0},
+    ]
+    assert [token["parent"] for token in data["tokens"]] == [1, 0, 1]
