@@ -46,11 +46,15 @@ class Pending:
             self.arrival = torch.cuda.Event()
             self.arrival.record()
 
-    def wait(self) -> Decoded:
-        """The decisions, once they have arrived."""
+    def arrays(self) -> list[np.ndarray]:
+        """The decisions, once they have arrived: actions and codes [B, T], tags [B, N], probabilities [B, T] if any."""
         if self.arrival is not None:
             self.arrival.synchronize()
-        actions, labels, tags, *probabilities = (tensor.tolist() for tensor in self.decisions)
+        return [tensor.numpy() for tensor in self.decisions]
+
+    def wait(self) -> Decoded:
+        """The same as lists."""
+        actions, labels, tags, *probabilities = (array.tolist() for array in self.arrays())
         return Decoded(actions, labels, tags, probabilities[0] if probabilities else None)
 
 
@@ -106,6 +110,19 @@ class Decoder:
         if self.compiled is not None:
             yield from self.compiled.decode(sentences, self.batches(sentences), self.encode_for_compiled, limits)
             return
+        for chosen, pending in self._decode_ahead(sentences, probabilities, limits):
+            yield chosen, pending.wait()
+
+    @torch.inference_mode()
+    def decode_arrays(self, sentences: Sequence[Words]) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
+        """As `decode`, by PyTorch and with probabilities: the decisions as `Pending.arrays` gives them."""
+        for chosen, pending in self._decode_ahead(sentences, True, None):
+            yield chosen, pending.arrays()
+
+    def _decode_ahead(
+        self, sentences: Sequence[Words], probabilities: bool, limits: Sequence[Limits | None] | None
+    ) -> Iterator[tuple[np.ndarray, Pending]]:
+        """Batches whose decisions are on their way, each of them when the next one was started."""
         before: tuple[np.ndarray, Pending] | None = None
         for chosen in self.batches(sentences):
             # A GPU starts on this batch while the host unpacks the previous one.
@@ -116,10 +133,10 @@ class Decoder:
             else:
                 started = self._decode_batch(words, probabilities)
             if before is not None:
-                yield before[0], before[1].wait()
+                yield before
             before = chosen, started
         if before is not None:
-            yield before[0], before[1].wait()
+            yield before
 
     def batches(self, sentences: Sequence[Words]) -> list[np.ndarray]:
         """Indexes of sentences of like length, shortest first, in batches; empty sentences are left out."""

@@ -122,15 +122,17 @@ def parse_treebank(
     keep: Collection[str] = (),
     wish: Wish | None = None,
     all_there: bool = False,
+    first: int = 1,
 ) -> Iterator[Tree | None]:
     """The parser's trees for the sentences of a treebank, with their ids; None for one that cannot be parsed.
 
     `keep` has what stays of the trees, which may be partial (see `KEPT`); further constraints must not come on top.
+    `first` is the number of the first sentence.
     """
     wish = wish or Wish()
     gold, sentences = tee(gold)
     found: Iterable[Passage | None] = (
-        _passage(parser, number, tree, keep, refuse) for number, tree in enumerate(sentences, 1)
+        _passage(parser, number, tree, keep, refuse) for number, tree in enumerate(sentences, first)
     )
     for tree, trees in zip(gold, wish.trees(parser, found, all_there=all_there), strict=True):
         for parsed in trees:

@@ -25,7 +25,7 @@ from discoparse.neural.replay import build_tree, replay
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.parser.believed import believed_tree
 from discoparse.parser.doubt import Doubt
-from discoparse.parser.passages import Notice, Passage, read_text
+from discoparse.parser.passages import Notice, Passage, read_text, tagged
 from discoparse.parser.processes import PROCESS, use_threads_elsewhere
 from discoparse.parser.tokens import unparsable, word_lists
 from discoparse.parser.windows import windows
@@ -104,9 +104,15 @@ class Parser:
         else:
             self.decoder.reset()
 
-    def _decode(
-        self, sentences: Sequence[Sequence[str]], limits: Sequence[Limits | None]
+    @property
+    def runs_on_gpu(self) -> bool:
+        """Whether the network is on a GPU."""
+        return self._device.startswith("cuda")
+
+    def decode(
+        self, sentences: Sequence[Sequence[str]], limits: Sequence[Limits | None] | None = None
     ) -> Iterator[tuple[np.ndarray, Decoded]]:
+        """Batches of greedy decisions with probabilities, as `Decoder.decode` gives them."""
         if self._compiled is not None:
             return self._compiled.decode(sentences, limits=limits)
         return self.decoder.decode(sentences, probabilities=True, limits=limits)
@@ -232,7 +238,12 @@ class Parser:
                 assert passage is not None
                 for one in ranked:
                     chains = [self.decoder.chains[code] for code in one.codes]
-                    tree = build_tree(self._tokens(passage, tags), replay(one.actions), chains, one.label_probabilities)
+                    tree = build_tree(
+                        self._tokens(passage, tags),
+                        replay(one.actions),
+                        chains,
+                        one.label_probabilities,
+                    )
                     tree.text, tree.probability = passage.text, round(one.probability, 6)
                     found[k].append(tree)
             yield from found
@@ -330,7 +341,7 @@ class Parser:
                 trees[k] = tree
             return trees
         limits = [None if passage is None else passage.limits for passage in window]
-        for chosen, decoded in self._decode(sentences, limits):
+        for chosen, decoded in self.decode(sentences, limits):
             assert decoded.probabilities is not None
             for b, k in enumerate(chosen.tolist()):
                 passage = window[k]
@@ -344,12 +355,7 @@ class Parser:
         return trees
 
     def _tokens(self, passage: Passage, tags: Sequence[int]) -> list[Token]:
-        """The words of a passage with their tags, of which there may be more than words."""
-        names = self.vocabulary.tags
-        tokens = [Token(word, names[tag]) for word, tag in zip(passage.words, tags, strict=False)]
-        for token, span in zip(tokens, passage.spans or (), strict=False):
-            token.span = span
-        return tokens
+        return tagged(passage, tags, self.vocabulary.tags)
 
 
 def _size(passage: Passage | None) -> int:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discoparse.parser.tokens import LONGEST_SENTENCE
-from discoparse.text import Sentence, read_pretokenized, split_stream
-from discoparse.text.sentence import TextToken
-from discoparse.text.split import LONGEST_PARAGRAPH
-from discoparse.tree import Span
+from discoparse.text import Sentence, TextToken, read_pretokenized, segments, split_segment
+from discoparse.text.split import LONGEST_PARAGRAPH, Segment
+from discoparse.tree import Span, Token
 
 if TYPE_CHECKING:
     from discoparse.neural.limits import Limits
@@ -20,6 +19,7 @@ _LONGEST_LINE = 1 << 20  # characters of a sentence on a line
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")  # only \n ends a line: other separators may occur in words
 
 Notice = Callable[[str], None]  # told of what was cut or refused
+WholeLine = tuple[str | None, int]  # a line with its end, None if it is too long to be kept, and its length
 
 
 @dataclass(frozen=True)
@@ -34,33 +34,44 @@ class Passage:
 
 def read_text(chunks: Iterable[str], language: str | None, notice: Notice, *, lines: bool = False) -> Iterator[Passage]:
     """The sentences of raw text that comes in pieces; see `split_stream`. Overlong ones are cut."""
-    text = _RecentText(chunks)
-    for sentence in _watched(split_stream(text, language, lines=lines), notice):
-        yield from (_passage(piece, text) for piece in _cut(sentence, notice))
+    for segment in text_segments(chunks, language, notice, lines=lines):
+        yield from read_segment(segment, language, notice)
 
 
-def _watched(sentences: Iterable[Sentence], notice: Notice) -> Iterator[Sentence]:
-    """The same sentences; tells of words so long that `split_stream` has cut them, once for each."""
-    before: TextToken | None = None  # the token before, if it is very long
-    told = False
-    for sentence in sentences:
-        goes_on = before is not None and before.end == sentence.start
-        if before is not None and goes_on and not told:
-            notice(
-                f"the word at character {before.start} has more than {LONGEST_PARAGRAPH:,} characters: cut into parts, "
-                "each in a sentence of its own"
-            )
-        told = goes_on
-        last = sentence.tokens[-1]
-        before = last if last.end - last.start >= LONGEST_PARAGRAPH else None
-        yield sentence
+def text_segments(
+    chunks: Iterable[str], language: str | None, notice: Notice, *, lines: bool = False
+) -> Iterator[Segment]:
+    """The parts of raw text that can be read apart from each other; tells of words so long that they are cut."""
+
+    def cut_word(start: int) -> None:
+        notice(
+            f"the word at character {start} has more than {LONGEST_PARAGRAPH:,} characters: cut into parts, "
+            "each in a sentence of its own"
+        )
+
+    return segments(chunks, language, lines=lines, on_cut_word=cut_word)
+
+
+def read_segment(segment: Segment, language: str | None, notice: Notice) -> Iterator[Passage]:
+    """The sentences of one such part."""
+    offset, text = segment
+    for whole in split_segment(text, offset, language):
+        for sentence in _cut(whole, notice):
+            place = text[sentence.start - offset : sentence.end - offset]
+            yield Passage(sentence.forms, _spans(sentence.tokens), place)
 
 
 def read_lines(pieces: Iterable[str], notice: Notice) -> Iterator[Passage | None]:
     """The sentences of a stream with one on each line, tokens between spaces; None for a line that is blank or
     refused, so there is one result for each line. The stream may be cut anywhere."""
-    offset = 0
-    for number, (line, length) in enumerate(_whole_lines(pieces), 1):
+    return read_whole_lines(whole_lines(pieces), notice)
+
+
+def read_whole_lines(
+    lines: Iterable[WholeLine], notice: Notice, first: int = 1, offset: int = 0
+) -> Iterator[Passage | None]:
+    """The same from whole lines, of which the first has this number and this offset."""
+    for number, (line, length) in enumerate(lines, first):
         sentence = None if line is None else read_pretokenized(line, offset)
         if line is None:
             notice(f"line {number} is refused: it has {length:,} characters, more than {_LONGEST_LINE:,}")
@@ -76,7 +87,7 @@ def read_lines(pieces: Iterable[str], notice: Notice) -> Iterator[Passage | None
         offset += length
 
 
-def _whole_lines(pieces: Iterable[str]) -> Iterator[tuple[str | None, int]]:
+def whole_lines(pieces: Iterable[str]) -> Iterator[WholeLine]:
     """Each line with its end and its length; None instead of one that is too long to be kept."""
     held: list[str] = []
     length = 0
@@ -107,32 +118,13 @@ def _cut(sentence: Sentence, notice: Notice) -> Iterator[Sentence]:
         yield Sentence(sentence.tokens[part * count // parts : (part + 1) * count // parts])
 
 
-class _RecentText:
-    """Passes on the pieces of a text and keeps them until they were asked for."""
-
-    def __init__(self, chunks: Iterable[str]) -> None:
-        self.chunks = chunks
-        self.new: list[str] = []
-        self.held = ""
-        self.start = 0  # offset of what is held
-
-    def __iter__(self) -> Iterator[str]:
-        for chunk in self.chunks:
-            self.new.append(chunk)
-            yield chunk
-
-    def between(self, start: int, end: int) -> str:
-        """The characters start..end-1; nothing before them will be asked for."""
-        if self.new:
-            self.held, self.new = "".join([self.held, *self.new]), []
-        if start - self.start > len(self.held) // 2:  # rarely, so the cost stays linear
-            self.held, self.start = self.held[start - self.start :], start
-        return self.held[start - self.start : end - self.start]
-
-
-def _passage(sentence: Sentence, text: _RecentText) -> Passage:
-    return Passage(sentence.forms, _spans(sentence.tokens), text.between(sentence.start, sentence.end))
-
-
 def _spans(tokens: Iterable[TextToken]) -> list[Span]:
     return [(token.start, token.end) for token in tokens]
+
+
+def tagged(passage: Passage, tags: Sequence[int], names: Sequence[str]) -> list[Token]:
+    """The words of a passage with their tags, of which there may be more than words."""
+    tokens = [Token(word, names[tag]) for word, tag in zip(passage.words, tags, strict=False)]
+    for token, span in zip(tokens, passage.spans or (), strict=False):
+        token.span = span
+    return tokens

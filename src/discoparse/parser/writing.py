@@ -11,15 +11,15 @@ from discoparse.treebank import WRITABLE, Report, format_trees
 
 OUTPUTS = (*EXTENSIONS, *WRITABLE)  # pictures and treebank formats
 # A line for each result; this one where there is no tree.
-_NO_TREE = {"discbracket": "\n", "bracket": "\n", "jsonl": "null\n"}
+NO_TREE = {"discbracket": "\n", "bracket": "\n", "jsonl": "null\n"}
 _WITHOUT_IDS = ("discbracket", "bracket", *EXTENSIONS)
 
 Results = Iterable[Tree | None]
 
 
-def numbered(results: Results, format: str) -> Iterator[Tree | None]:
+def numbered(results: Results, format: str, first: int = 1) -> Iterator[Tree | None]:
     """Trees with the number of their result as id, unless they have one, where the format has a place for ids."""
-    for number, tree in enumerate(results, 1):
+    for number, tree in enumerate(results, first):
         if tree is not None:
             tree.id = None if format in _WITHOUT_IDS else tree.id or str(number)
         yield tree
@@ -41,9 +41,9 @@ def output_pieces(results: Results, format: str, options: Options, report: Repor
         from discoparse.treebank import jsontrees
 
         yield from jsontrees.write(results, report, array=True)
-    elif format in _NO_TREE:
+    elif format in NO_TREE:
         for tree in _that_fit_brackets(results, report, refuse) if format == "bracket" else results:
-            yield from [_NO_TREE[format]] if tree is None else format_trees([tree], format, report)
+            yield from [NO_TREE[format]] if tree is None else format_trees([tree], format, report)
     else:
         yield from format_trees((tree for tree in results if tree is not None), format, report)
 

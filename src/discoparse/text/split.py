@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from discoparse.text.boundaries import find_boundaries
 from discoparse.text.convention import convention
 from discoparse.text.sentence import Sentence, TextToken
 from discoparse.text.words import cut_words
 
-# A paragraph longer than this is split before its end is known, and a longer sentence is cut.
-LONGEST_PARAGRAPH = 200_000
+# A paragraph longer than this is cut where a sentence seems to end, by what stands around that place.
+LONG_PARAGRAPH = 20_000
+LONGEST_PARAGRAPH = 200_000  # it is cut here at the latest: between words, or else in a word
+_NEARBY = 4000  # characters among which an end of a sentence is looked for
+_CONTEXT = 400  # characters on either side by which it is judged
+_SPACE = re.compile(r"\s+")
+
+Segment = tuple[int, str]  # the offset of a part of a text, and the part
 
 
 def split_text(text: str, language: str | None = None, *, lines: bool = False) -> Iterator[Sentence]:
@@ -29,28 +35,77 @@ def split_stream(chunks: Iterable[str], language: str | None = None, *, lines: b
     A blank line always ends a sentence, and so does the end of a line before an item of a list. Any other line end is a
     space, or with `lines` ends a sentence too.
     """
+    for offset, text in segments(chunks, language, lines=lines):
+        yield from split_segment(text, offset, language)
+
+
+def segments(
+    chunks: Iterable[str],
+    language: str | None = None,
+    *,
+    lines: bool = False,
+    on_cut_word: Callable[[int], None] = lambda start: None,
+) -> Iterator[Segment]:
+    """The parts of a text between which no sentence goes on, to be split apart from each other, with their offsets.
+
+    These are paragraphs, or lines, or parts of a long paragraph. Finding them takes little time, so that the parts of a
+    large text can be given to several processes. `on_cut_word` is told where a word starts that is too long to be kept
+    whole, once for each.
+    """
     items = _Items()
     held: list[str] = []
-    offset = size = kept = 0  # of what is held: its offset, its size, and how much of it was split before
+    offset = size = 0  # of what is held
+    patience = LONG_PARAGRAPH  # the size at which an end of a sentence is looked for
     whole = True  # whether the next piece starts a line
+    cut_at = -1  # where the last cut inside a word was
+
+    def flush(text: str) -> Iterator[Segment]:
+        if text and not text.isspace():
+            yield offset, text
+
     for piece in _pieces_of_lines(chunks):
         if whole and items.take(piece) and held:
-            yield from _split_paragraph("".join(held), offset, language)
-            held, offset, size, kept = [], offset + size, 0, 0
+            yield from flush("".join(held))
+            held, offset, size, patience = [], offset + size, 0, LONG_PARAGRAPH
         held.append(piece)
         size += len(piece)
         ends_line = piece.endswith("\n")
         if ends_line and (lines or (whole and not piece.strip())):
-            yield from _split_paragraph("".join(held), offset, language)
-            held, offset, size, kept = [], offset + size, 0, 0
-        elif size - kept > LONGEST_PARAGRAPH:
+            yield from flush("".join(held))
+            held, offset, size, patience = [], offset + size, 0, LONG_PARAGRAPH
+        elif size > min(patience, LONGEST_PARAGRAPH):
             text = "".join(held)
-            done, rest = _all_but_last(list(_split_paragraph(text, offset, language)))
-            yield from done
-            text = text[(rest - offset if rest is not None else len(text)) :]
-            held, offset, size, kept = [text], offset + size - len(text), len(text), len(text)
+            cut = _end_of_sentence(text, language)
+            if not cut and size > LONGEST_PARAGRAPH:
+                cut = _between_words(text)
+                if not cut:
+                    cut = len(text)
+                    if cut_at != offset:  # or it is a further part of the same word
+                        on_cut_word(offset + len(text) - len(text.lstrip()))
+                    cut_at = offset + cut
+            if cut:
+                yield from flush(text[:cut])
+                held, offset, size = [text[cut:]], offset + cut, len(text) - cut
+            patience = size + LONG_PARAGRAPH
         whole = ends_line
-    yield from _split_paragraph("".join(held), offset, language)
+    yield from flush("".join(held))
+
+
+def _end_of_sentence(text: str, language: str | None) -> int:
+    """Where a sentence ends near the end of a long text, by what stands around it; 0 if no place is found."""
+    start = max(0, len(text) - _NEARBY)
+    nearby = _SPACE.search(text, start) if start else None
+    start = nearby.end() if nearby else start
+    ends, _ = find_boundaries(text[start:], convention(language))
+    first, last = start + (_CONTEXT if start else 1), len(text) - _CONTEXT
+    return next((start + end for end in reversed(ends) if first <= start + end <= last), 0)
+
+
+def _between_words(text: str) -> int:
+    """Where the last word of a text starts, or its end if it is blank; 0 if it has one word only."""
+    start = len(text) - len(text.lstrip())
+    *_, last = [start if start == len(text) else 0, *(space.end() for space in _SPACE.finditer(text, start))]
+    return last
 
 
 class _Items:
@@ -101,21 +156,8 @@ def _pieces(line: str) -> list[str]:
     return [line[cut : cut + LONGEST_PARAGRAPH] for cut in cuts]
 
 
-def _all_but_last(sentences: list[Sentence]) -> tuple[list[Sentence], int | None]:
-    """What of a paragraph can be given out before the rest has come, and where what must wait starts."""
-    if not sentences:
-        return [], None
-    last = sentences.pop()
-    if last.end - last.start > LONGEST_PARAGRAPH and len(last.tokens) > 1:
-        sentences.append(Sentence(last.tokens[:-1]))
-        last = Sentence(last.tokens[-1:])
-    if last.end - last.start > LONGEST_PARAGRAPH:
-        return [*sentences, last], None
-    return sentences, last.start
-
-
-def _split_paragraph(text: str, offset: int, language: str | None) -> Iterator[Sentence]:
-    """The sentences of a paragraph that starts at `offset`."""
+def split_segment(text: str, offset: int, language: str | None) -> Iterator[Sentence]:
+    """The sentences of a segment that starts at `offset`."""
     if not text.strip():
         return
     rules = convention(language)

@@ -15,7 +15,7 @@ from discoparse.treebank.report import Report
 
 SPACE = " \t\r\n"  # what separates; other white space, as a no-break space, is part of a word
 _SPACES = re.compile(r"[ \t\r\n]+")
-_HARD = re.compile(r"[() \t\r\n]|#[LR]RB#")
+HARD = re.compile(r"[() \t\r\n]|#[LR]RB#")  # what text may have that is not written as it is
 
 # An opening bracket with its label, a leaf with the bracket that closes it, a closing bracket, or anything
 # else.
@@ -30,7 +30,7 @@ def escape(text: str, tag: bool = False) -> str:
     """
     if tag and text == "$(":
         return "$["
-    if _HARD.search(text):
+    if HARD.search(text):
         return _SPACES.sub("_", text.replace("(", "#LRB#").replace(")", "#RRB#"))
     return text
 
@@ -46,7 +46,7 @@ def unescape(text: str, tag: bool = False) -> str:
 
 def note_changes(text: str, tag: bool, format: str, report: Report) -> None:
     """Note text that is not read back as it was written."""
-    if (tag and text == "$[") or (_HARD.search(text) and unescape(escape(text, tag), tag) != text):
+    if (tag and text == "$[") or (HARD.search(text) and unescape(escape(text, tag), tag) != text):
         what = "white space in words or labels (written _)" if _SPACES.search(text) else f"the spelling {text}"
         report.not_written(format, what)
 

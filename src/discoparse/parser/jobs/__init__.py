@@ -1,0 +1,11 @@
+"""Many processes: tasks in, results out, in order; the processes share the memory of what they need for it.
+
+For texts, `TextWork` and `text_tasks` make a `Pool` parse and format (see `texts`). Other work is an object with a
+method `prepare`, as `Pool` says.
+"""
+
+from discoparse.parser.jobs.pool import Pool
+from discoparse.parser.jobs.worker import Job, Work
+from discoparse.parser.jobs.workers import WorkerDied
+
+__all__ = ["Job", "Pool", "Work", "WorkerDied"]
