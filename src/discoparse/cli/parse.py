@@ -6,8 +6,8 @@ import gc
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -16,13 +16,15 @@ from tqdm import tqdm
 
 from discoparse.cli.drawing_options import DrawingOptions, PictureKind, drawing_options
 from discoparse.cli.options import device_option, require_folder, tell, tell_namesakes
+from discoparse.cli.parse_jobs import Jobs, ModelName
 from discoparse.cli.trust_options import TrustOptions, trust_options
 from discoparse.drawing.options import BINARY, EXTENSIONS, is_folder
 from discoparse.errors import UsageError
 from discoparse.files.streams import STANDARD, open_for_writing, suffix
 from discoparse.parser.choice import ModelChoice, look_ahead
 from discoparse.parser.documents import parse_documents, parse_treebank
-from discoparse.parser.finding import load
+from discoparse.parser.finding import load_several
+from discoparse.parser.jobs.texts import IN_PARTS, Part
 from discoparse.parser.reading import CleanText, LivePieces, beginning, file_pieces, is_live
 from discoparse.parser.writing import OUTPUTS, numbered, output_pieces, picked
 from discoparse.tree import Tree
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from discoparse.parser.parser import Parser
 
 _SAMPLE = 50  # sentences of a treebank by which its model is chosen
-Model = str | tuple[str, ...]  # one model, or several that parse together
+Model = ModelName
 _TEXT = "text"  # what --from calls input that is not a treebank
 
 
@@ -70,6 +72,9 @@ _TEXT = "text"  # what --from calls input that is not a treebank
 @trust_options
 @device_option
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="CPU cores to use.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that parse; each has --threads."
+)
 @click.option("--encoding", help="Encoding of the input [UTF-8, or UTF-16 with a byte order mark].")
 @drawing_options
 @click.pass_context
@@ -86,6 +91,7 @@ def command(
     lines: bool,
     device: str,
     threads: int,
+    jobs: int,
     encoding: str | None,
     trust: TrustOptions,
     drawing: DrawingOptions,
@@ -123,12 +129,20 @@ def command(
     if not text and source == STANDARD and sys.stdin.isatty():
         tell("type text, and end it with Ctrl-D; or see discoparse parse --help")
     report, documents, live = Report(), [], None
-    with _progress(source if not text and treebank is None else None, output) as counted:
+    # Several processes, or this one without building trees where nobody needs them.
+    plain = trust.plain and agreement is None and format in IN_PARTS
+    parallel = Jobs(jobs, format, device, threads, trust, agreement, tell, refuse, report, screen)
+    if jobs > 1:
+        parallel.check()
+    parts: Generator[Part, None, None] | None = None
+    results: Iterator[Tree | None] = iter(())
+    with ExitStack() as stack, _progress(source if not text and treebank is None else None, output) as counted:
         if treebank is not None:
             gold = read_trees(source, treebank, encoding=encoding)
             gold, model = _model_for_treebank(gold, model)
-            results: Iterator[Tree | None] = iter(())
-            if model is not None:
+            if model is not None and (plain or jobs > 1):
+                parts = parallel.treebank(model, gold, source != STANDARD)
+            elif model is not None:
                 parser = _load_all([model], device, threads)[model]
                 keep, all_there = trust.keep or (), source != STANDARD
                 results = parse_treebank(parser, gold, refuse, keep=keep, wish=wish, all_there=all_there)
@@ -140,25 +154,30 @@ def command(
                 pieces = live or file_pieces(source, encoding, refuse)
                 sources = [pieces if from_ == _TEXT else _refuse_treebank(pieces, source, live)]
             models: list[Model | None] = [model] * len(sources) if model is not None else _choose_models(sources)
-            parsers = _load_all(models, device, threads)
             documents = [CleanText(pieces) for pieces in sources]
-            texts = [
-                (None if name is None else parsers[name], counted(document))
-                for name, document in zip(models, documents, strict=True)
-            ]
-            trees = parse_documents(
-                texts,
-                pretokenized=pretokenized,
-                lines=lines,
-                notice=tell,
-                refuse=refuse,
-                idle=live.idle if live else None,
-                all_there=live is None,
-                wish=wish,
-            )
-            if agreement is not None and isinstance(model, tuple):
-                trees = _agreeing(parsers[model], trees, agreement)
-            results = numbered(trees, format)
+            named = [(name, counted(document)) for name, document in zip(models, documents, strict=True)]
+            idle = live.idle if live else None
+            if (plain or jobs > 1) and any(models):
+                parts = parallel.texts(named, pretokenized=pretokenized, lines=lines, idle=idle)
+            else:
+                parsers = _load_all(models, device, threads)
+                trees = parse_documents(
+                    [(None if name is None else parsers[name], document) for name, document in named],
+                    pretokenized=pretokenized,
+                    lines=lines,
+                    notice=tell,
+                    refuse=refuse,
+                    idle=idle,
+                    all_there=live is None,
+                    wish=wish,
+                )
+                if agreement is not None and isinstance(model, tuple):
+                    trees = _agreeing(parsers[model], trees, agreement)
+                results = numbered(trees, format)
+        if parts is not None:
+            parts = stack.enter_context(closing(parts))  # whatever happens, no process stays behind
+            results = chain.from_iterable(part.trees for part in parts)
+            results = results if treebank is not None else numbered(results, format)
         if screen is not None:
             results = screen(results)
         if folder or format in BINARY:
@@ -166,11 +185,16 @@ def command(
 
             write_pictures(picked(results), format, options, output, numbered=False)
         else:
+            written = output_pieces(results, format, options, report, refuse)
+            if parts is not None and format in IN_PARTS:
+                written = parallel.pieces(parts)
             with open_for_writing(output) as stream:
-                for piece in output_pieces(results, format, options, report, refuse):
+                for piece in written:
                     stream.write(piece)
                     if live:
                         stream.flush()
+    if agreement is not None and parts is not None:
+        _tell_agreement(parallel.kept, parallel.left_out, agreement)
     screened = [screen.message()] if screen is not None else []
     for message in [*(document.message() for document in documents), *screened, *report.messages()]:
         if message:
@@ -225,22 +249,18 @@ def _agreeing(parser: Parser, trees: Iterable[Tree | None], least: float) -> Ite
             yield tree
         else:
             left_out += 1
+    _tell_agreement(kept, left_out, least)
+
+
+def _tell_agreement(kept: int, left_out: int, least: float) -> None:
     tell(f"{kept:,} trees kept; {left_out:,} sentences left out, about which the models agree less than {least:g}")
 
 
 def _load_all(models: Iterable[Model | None], device: str, threads: int) -> dict[Model, Parser]:
     """The parsers of models by name, or of several models by their names."""
-    parsers = {name: _load(name, device, threads) for name in dict.fromkeys(models) if name is not None}
+    parsers = {name: load_several(name, device, threads) for name in dict.fromkeys(models) if name is not None}
     gc.freeze()  # what is loaded now stays: from here on, the garbage collector need not look at it
     return parsers
-
-
-def _load(model: Model, device: str, threads: int) -> Parser:
-    if isinstance(model, str):
-        return load(model, device, threads)
-    from discoparse.parser.ensemble import load_ensemble
-
-    return load_ensemble(model, device, threads)
 
 
 def _choose_models(sources: list[Iterable[str]]) -> list[Model | None]:

@@ -56,6 +56,11 @@ class TrustOptions:
             raise UsageError("--best gives the probabilities of whole trees: leave out the other options about doubt")
 
     @property
+    def plain(self) -> bool:
+        """Whether one greedy tree for each sentence is all that is wanted."""
+        return self.constraints is None and not self.keep and self.best is None and self.doubt is None
+
+    @property
     def doubt(self) -> Doubt | None:
         """The samples that are needed, if any."""
         screened = self.skip_below is not None or self.mark_below is not None

@@ -160,6 +160,15 @@ def load(model: str | Path, device: str = "auto", threads: int | None = None) ->
     return load_parser(directory, device_name(device), threads)
 
 
+def load_several(models: str | tuple[str, ...], device: str = "auto", threads: int | None = None) -> Parser:
+    """The parser of a model by its name, or of several that parse together."""
+    if isinstance(models, str):
+        return load(models, device, threads)
+    from discoparse.parser.ensemble import load_ensemble
+
+    return load_ensemble(models, device, threads)
+
+
 def load_parser(path: str | Path, device: str | torch.device = "cpu", threads: int | None = None) -> Parser:
     """The parser of the model in a directory, or in the output directory of a training."""
     from discoparse.model.stored import read_model

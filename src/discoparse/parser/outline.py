@@ -6,13 +6,13 @@ from decisions as the formats in `discoparse.treebank` make from trees, and `out
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import NamedTuple
 
-from discoparse.neural.codes import Chains
 from discoparse.neural.replay import replay
+from discoparse.neural.vocabulary import Vocabulary
 from discoparse.parser.passages import Passage
 from discoparse.treebank import Report
 from discoparse.treebank.brackets import HARD, escape, note_changes
@@ -38,7 +38,7 @@ class Outline:
     token_parents: list[int]  # the number of the node above each token
 
 
-def outline(decisions: Decisions, chains: Chains) -> Outline:
+def outline(decisions: Decisions, chains: Mapping[int, tuple[str, ...]]) -> Outline:
     """The nodes that decisions lead to, without a `Tree`."""
     made: list[tuple[str, float, list[tuple[int, int]], list[int]]] = []  # label, probability, parts, yield
     foci: list[tuple[list[tuple[int, int]], list[int]]] = []  # the parts of each focus and its tokens
@@ -90,9 +90,9 @@ def _in_preorder(made: list[tuple[str, float, list[tuple[int, int]], list[int]]]
 class Writer:
     """Writes decisions as text: byte for byte what the treebank formats write for the same trees."""
 
-    def __init__(self, tags: Sequence[str], chains: Chains) -> None:
+    def __init__(self, vocabulary: Vocabulary, chains: Mapping[int, tuple[str, ...]]) -> None:
         self.chains = chains
-        self.tags = tags
+        self.tags = tags = vocabulary.tags
         self._tags = [escape(tag, tag=True) for tag in tags]
         self._json_tags = [encode_basestring(tag) for tag in tags]
         self._brackets: dict[int, tuple[str, str]] = {}  # what opens and closes the nodes of a chain, by its code
@@ -100,7 +100,7 @@ class Writer:
         probe = Report()
         for tag in tags:
             note_changes(tag, True, "discbracket", probe)
-        for label in {label for chain in chains.labels for label in chain}:
+        for label in {label for chain in vocabulary.labels for label in chain}:
             note_changes(label, False, "discbracket", probe)
         self._odd_names = bool(probe.unwritten)
 

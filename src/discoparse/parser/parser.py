@@ -25,9 +25,9 @@ from discoparse.neural.replay import build_tree, replay
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.parser.believed import believed_tree
 from discoparse.parser.doubt import Doubt
-from discoparse.parser.passages import Notice, Passage, read_text, tagged
+from discoparse.parser.passages import Notice, Passage, passage_size, read_text, tagged
 from discoparse.parser.processes import PROCESS, use_threads_elsewhere
-from discoparse.parser.tokens import unparsable, word_lists
+from discoparse.parser.tokens import texts, unparsable, word_lists
 from discoparse.parser.windows import windows
 from discoparse.system.constraints import ConstraintError, Constraints
 from discoparse.tree import Token, Tree
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 # Tokens that a stream is read ahead, to be sorted by length: PyTorch pads the sentences of a batch, so that it pays to
 # have many to choose from; the compiled network does not.
 WINDOW_TOKENS = {"compiled": 16384, "cpu": 65536, "cuda": 131072}
-_TOKEN_CHARACTERS = 16  # a sentence of longer words counts as one of more words, so memory is bounded
 MOST_TREES = 1000  # of one sentence
 
 
@@ -109,6 +108,11 @@ class Parser:
         """Whether the network is on a GPU."""
         return self._device.startswith("cuda")
 
+    @property
+    def window_tokens(self) -> int:
+        """How many tokens of a stream are read ahead."""
+        return WINDOW_TOKENS["compiled" if self._compiled is not None else self._device.partition(":")[0]]
+
     def decode(
         self, sentences: Sequence[Sequence[str]], limits: Sequence[Limits | None] | None = None
     ) -> Iterator[tuple[np.ndarray, Decoded]]:
@@ -164,7 +168,7 @@ class Parser:
         if isinstance(text, str):
             return self.parse_all(read_text([text], self.language, _warn, lines=lines))
         passages, counts = [], []
-        for number, part in enumerate(_texts(text), 1):
+        for number, part in enumerate(texts(text), 1):
             notice = partial(_warn_of_text, number)
             found = list(read_text([part], self.language, notice, lines=lines))
             passages += found
@@ -230,7 +234,7 @@ class Parser:
         self.require_one_model()
         if type(count) is not int or not 1 <= count <= MOST_TREES:
             raise UsageError(f"the number of best trees is 1 to {MOST_TREES}, not {count!r}")
-        for window in windows(passages, _size, WINDOW_TOKENS[self.device.type], idle):
+        for window in windows(passages, passage_size, WINDOW_TOKENS[self.device.type], idle):
             found: list[list[Tree]] = [[] for _ in window]
             words = [[] if passage is None else passage.words for passage in window]
             for k, ranked, tags in best_trees(self.decoder, words, count, self.calibration):
@@ -261,19 +265,33 @@ class Parser:
             constraints = Constraints.from_json(constraints)
         return limits_for(constraints, words, self.vocabulary, self._network.config.chains)
 
-    def stream(self, pieces: Iterable[str], *, lines: bool = False, notice: Notice | None = None) -> Iterator[Tree]:
+    def stream(
+        self, pieces: Iterable[str], *, lines: bool = False, notice: Notice | None = None, jobs: int = 1
+    ) -> Iterator[Tree]:
         """The trees of a text that comes in pieces, such as the lines of a file, and may be of any length.
 
-        `notice` is told of sentences that had to be cut; without it there is a warning for each.
+        `notice` is told of sentences that had to be cut; without it there is a warning for each. With several `jobs`,
+        that many processes parse (docs/guides/large-corpora.md).
         """
+        if jobs != 1:
+            from discoparse.parser.jobs.streams import stream_text
+
+            return stream_text(self, pieces, lines, notice or _warn, jobs)
         passages = read_text(pieces, self.language, notice or _warn, lines=lines)
         return (tree for tree in self.parse_passages(passages) if tree is not None)
 
-    def stream_tokens(self, sentences: Iterable[Sequence[str]], *, all_there: bool = False) -> Iterator[Tree | None]:
+    def stream_tokens(
+        self, sentences: Iterable[Sequence[str]], *, all_there: bool = False, jobs: int = 1
+    ) -> Iterator[Tree | None]:
         """A tree for each sentence of a stream of any length, in order; None for a sentence that `parse_tokens` would
         refuse: without words, with too many, or with a word that is empty or absurdly long.
 
-        The first trees come soon. If the sentences are all there, as in a file, `all_there` saves some time."""
+        The first trees come soon. If the sentences are all there, as in a file, `all_there` saves some time. `jobs` as
+        for `stream`."""
+        if jobs != 1:
+            from discoparse.parser.jobs.streams import stream_words
+
+            return stream_words(self, sentences, all_there, _warn, jobs)
         passages = (Passage(words) if unparsable(words) is None else None for words in word_lists(sentences))
         return self.parse_passages(passages, all_there=all_there)
 
@@ -291,9 +309,7 @@ class Parser:
         probabilities. If it is a file, with `all_there`, nobody waits for the first trees, so that many are parsed
         together from the start.
         """
-        compiled = self._compiled is not None
-        most = WINDOW_TOKENS["compiled" if compiled else self._device.partition(":")[0]]
-        for window in windows(passages, _size, most, idle, slow_start=not all_there):
+        for window in windows(passages, passage_size, self.window_tokens, idle, slow_start=not all_there):
             yield from self._parse_window(window, doubt)
 
     def parse_all(self, passages: Iterable[Passage], doubt: Doubt | None = None) -> list[Tree]:
@@ -356,24 +372,6 @@ class Parser:
 
     def _tokens(self, passage: Passage, tags: Sequence[int]) -> list[Token]:
         return tagged(passage, tags, self.vocabulary.tags)
-
-
-def _size(passage: Passage | None) -> int:
-    """How much of a window a passage takes: its tokens, or more where they are very long."""
-    if passage is None:
-        return 0
-    characters = sum(map(len, passage.words)) if passage.text is None else len(passage.text)
-    return max(len(passage.words), characters // _TOKEN_CHARACTERS)
-
-
-def _texts(texts: Iterable[str]) -> Iterator[str]:
-    """The texts, if that is what they are."""
-    if isinstance(texts, bytes) or not isinstance(texts, Iterable):
-        raise TypeError(f"`parse` takes a text or a list of texts, not {type(texts).__name__}")
-    for number, text in enumerate(texts, 1):
-        if not isinstance(text, str):
-            raise TypeError(f"text {number} is a {type(text).__name__}, not a string: for words, call `parse_tokens`")
-        yield text
 
 
 def _warn(message: str) -> None:

@@ -15,6 +15,7 @@ from discoparse.tree import Span, Token
 if TYPE_CHECKING:
     from discoparse.neural.limits import Limits
 
+_TOKEN_CHARACTERS = 16  # a sentence of longer words counts as one of more words, so memory is bounded
 _LONGEST_LINE = 1 << 20  # characters of a sentence on a line
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")  # only \n ends a line: other separators may occur in words
 
@@ -128,3 +129,11 @@ def tagged(passage: Passage, tags: Sequence[int], names: Sequence[str]) -> list[
     for token, span in zip(tokens, passage.spans or (), strict=False):
         token.span = span
     return tokens
+
+
+def passage_size(passage: Passage | None) -> int:
+    """How much of a window a passage takes: its tokens, or more where they are very long."""
+    if passage is None:
+        return 0
+    characters = sum(map(len, passage.words)) if passage.text is None else len(passage.text)
+    return max(len(passage.words), characters // _TOKEN_CHARACTERS)

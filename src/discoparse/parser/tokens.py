@@ -26,6 +26,16 @@ def word_lists(sentences: Iterable[Sequence[str]]) -> Iterator[list[str]]:
         yield words
 
 
+def texts(given: Iterable[str]) -> Iterator[str]:
+    """The texts, if that is what they are."""
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
+        raise TypeError(f"`parse` takes a text or a list of texts, not {type(given).__name__}")
+    for number, text in enumerate(given, 1):
+        if not isinstance(text, str):
+            raise TypeError(f"text {number} is a {type(text).__name__}, not a string: for words, call `parse_tokens`")
+        yield text
+
+
 def unparsable(words: Sequence[str]) -> str | None:
     """Why no tree can be made of these words; None for the usual case.
 

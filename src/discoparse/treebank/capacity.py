@@ -16,6 +16,7 @@ EDGES = "edge labels"
 SECONDARY_EDGES = "secondary edges"
 ROOT_EDGE = "edge label or morphology of the root"
 
+LOST_IDS = "sentence ids"
 NOTHING: frozenset[str] = frozenset()
 
 
@@ -34,7 +35,7 @@ def note_losses(
     """
     lost: list[str] = []
     if tree.id is not None and IDS not in holds:
-        lost.append("sentence ids")
+        lost.append(LOST_IDS)
     if tree.comments and COMMENTS not in holds:
         lost.append("comments")
     if tree.secondary_edges and SECONDARY_EDGES not in holds:

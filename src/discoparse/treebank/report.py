@@ -35,6 +35,11 @@ class Report:
         """Note something of a tree that the target format cannot hold."""
         self.unwritten.setdefault(format, Counter())[what] += times
 
+    def add(self, other: Report) -> None:
+        """Add what another report has collected, about what formats cannot hold."""
+        for name, lost in other.unwritten.items():
+            self.unwritten.setdefault(name, Counter()).update(lost)
+
     def messages(self) -> list[str]:
         """The report as sentences, for standard error.
 

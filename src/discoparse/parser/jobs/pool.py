@@ -17,8 +17,6 @@ from discoparse.errors import UsageError
 from discoparse.parser.jobs.worker import Work
 from discoparse.parser.jobs.workers import Crew, Worker, WorkerDied, crew
 
-_DEPTH = 2  # tasks that a worker has: one to do, and one to go on with at once
-_ASKING_DEPTH = 4  # where its tasks may have to wait for answers
 _AHEAD = 2  # as many times these tasks are begun, or done and not taken yet
 _PATIENCE = 0.05  # seconds to wait for results before an idle source is looked at again
 
@@ -60,13 +58,15 @@ class Pool:
         tasks: Iterable[Any],
         answer: Answer | None = None,
         idle: Callable[[], bool] | None = None,
+        depth: int = 2,
     ) -> Iterator[Any]:
         """The results of tasks, in their order. An error of a task is raised when its turn comes.
 
-        `answer` is for jobs that ask the parent something. While the source of tasks is `idle`, results are not kept
-        waiting for the next one.
+        `answer` is for jobs that ask the parent something: then all tasks must ask. While the source of tasks is
+        `idle`, results are not kept waiting for the next one. `depth` is how many tasks a worker has at a time: one to
+        do and one to go on with at once, or more where answers take long.
         """
-        return _Run(self, iter(tasks), answer, idle).results()
+        return _Run(self, iter(tasks), answer, idle, depth).results()
 
     def start_all(self) -> list[Worker]:
         """The workers, all of them started."""
@@ -90,13 +90,18 @@ class _Run:
     """The state of one run: which tasks are where."""
 
     def __init__(
-        self, pool: Pool, tasks: Iterator[Any], answer: Answer | None, idle: Callable[[], bool] | None
+        self,
+        pool: Pool,
+        tasks: Iterator[Any],
+        answer: Answer | None,
+        idle: Callable[[], bool] | None,
+        depth: int,
     ) -> None:
         self.pool = pool
         self.source = tasks
         self.answer = answer
         self.idle = idle
-        self.depth = _DEPTH if answer is None else _ASKING_DEPTH
+        self.depth = depth
         self.exhausted = False
         self.taken = 0  # tasks from the source
         self.given = 0  # results that were taken from the pool

@@ -9,6 +9,7 @@ from discoparse.parser.passages import (
     Notice,
     Passage,
     WholeLine,
+    passage_size,
     read_segment,
     read_whole_lines,
     text_segments,
@@ -19,9 +20,8 @@ from discoparse.parser.windows import windows
 from discoparse.text.split import Segment
 from discoparse.tree import Tree
 
-# Characters, or tokens, of a task: enough that batches are full and what a task costs by itself does not count.
-TASK_CHARACTERS = 40_000
-TASK_TOKENS = 8_000
+TASK_TOKENS = 6_000  # of a task, about: enough that batches are full and what a task costs by itself does not count
+_TOKEN_CHARACTERS = 5  # of a token, about, with a space
 
 
 @dataclass(frozen=True)
@@ -61,16 +61,23 @@ class LineTask:
 
 @dataclass(frozen=True)
 class WordTask:
-    """Sentences as lists of words; `number` is that of the first."""
+    """Sentences as lists of words; `number` is that of the first. Those of a treebank have `ids`, or None for each."""
 
     parser: int
     first: bool
     number: int
-    sentences: list[Sequence[str]]
+    sentences: Sequence[Sequence[str]]
+    ids: list[str | None] | None = None
 
     def passages(self, language: str | None, notice: Notice, refuse: Notice) -> list[Passage | None]:
         """As of a `SegmentTask`; None for a sentence that cannot be parsed."""
-        return [Passage(list(words)) if unparsable(words) is None else None for words in self.sentences]
+        found: list[Passage | None] = []
+        for number, words in enumerate(self.sentences, self.number):
+            problem = unparsable(words)
+            if problem is not None and self.ids is not None:
+                refuse(f"sentence {number} is refused: {problem}")
+            found.append(Passage(list(words)) if problem is None else None)
+        return found
 
     def __str__(self) -> str:
         return f"sentences {self.number:,} to {self.number + len(self.sentences) - 1:,}"
@@ -78,7 +85,7 @@ class WordTask:
 
 @dataclass(frozen=True)
 class TreeTask:
-    """Trees of a treebank, whose sentences are parsed again; `number` is that of the first."""
+    """Trees of a treebank of which something is kept when they are parsed again; `number` is that of the first."""
 
     parser: int
     first: bool
@@ -102,36 +109,60 @@ def segment_tasks(
     lines: bool = False,
     idle: Idle | None = None,
     all_there: bool = True,
+    size: int = TASK_TOKENS,
 ) -> Iterator[SegmentTask]:
     """Raw text that comes in pieces, for workers to split into sentences. `notice` is told of words that were cut."""
     found = text_segments(pieces, language, notice, lines=lines)
-    sized = windows(found, lambda segment: len(segment[1]), TASK_CHARACTERS, idle, slow_start=not all_there)
+    sized = windows(found, lambda segment: len(segment[1]), size * _TOKEN_CHARACTERS, idle, slow_start=not all_there)
     return (SegmentTask(parser, not k, window) for k, window in enumerate(sized))
 
 
 def line_tasks(
-    parser: int, pieces: Iterable[str], *, idle: Idle | None = None, all_there: bool = True
+    parser: int,
+    pieces: Iterable[str],
+    *,
+    idle: Idle | None = None,
+    all_there: bool = True,
+    size: int = TASK_TOKENS,
 ) -> Iterator[LineTask]:
     """Text with a sentence of tokens on each line."""
     number, offset = 1, 0
-    sized = windows(whole_lines(pieces), lambda line: line[1], TASK_CHARACTERS, idle, slow_start=not all_there)
+    sized = windows(whole_lines(pieces), lambda line: line[1], size * _TOKEN_CHARACTERS, idle, slow_start=not all_there)
     for window in sized:
         yield LineTask(parser, number == 1, number, offset, window)
         number += len(window)
         offset += sum(length for _, length in window)
 
 
-def word_tasks(parser: int, sentences: Iterable[Sequence[str]], *, all_there: bool = False) -> Iterator[WordTask]:
+def word_tasks(
+    parser: int, sentences: Iterable[Sequence[str]], *, all_there: bool = True, size: int = TASK_TOKENS
+) -> Iterator[WordTask]:
     """Sentences as lists of words."""
     number = 1
-    for window in windows(sentences, len, TASK_TOKENS, slow_start=not all_there):
+    for window in windows(sentences, _size_of_words, size, slow_start=not all_there):
         yield WordTask(parser, number == 1, number, window)
         number += len(window)
 
 
-def tree_tasks(parser: int, trees: Iterable[Tree], *, all_there: bool = True) -> Iterator[TreeTask]:
-    """The trees of a treebank."""
+def sentence_tasks(
+    parser: int, trees: Iterable[Tree], *, all_there: bool = True, size: int = TASK_TOKENS
+) -> Iterator[WordTask]:
+    """The sentences of a treebank."""
+    for task in tree_tasks(parser, trees, all_there=all_there, size=size):
+        words, ids = [tree.words for tree in task.trees], [tree.id for tree in task.trees]
+        yield WordTask(parser, task.first, task.number, words, ids)
+
+
+def tree_tasks(
+    parser: int, trees: Iterable[Tree], *, all_there: bool = True, size: int = TASK_TOKENS
+) -> Iterator[TreeTask]:
+    """The trees of a treebank, of which something is kept."""
     number = 1
-    for window in windows(trees, len, TASK_TOKENS, slow_start=not all_there):
+    for window in windows(trees, lambda tree: _size_of_words(tree.words), size, slow_start=not all_there):
         yield TreeTask(parser, number == 1, number, window)
         number += len(window)
+
+
+def _size_of_words(words: Sequence[str]) -> int:
+    """As `passage_size`: very long words count more."""
+    return passage_size(Passage(list(words)))

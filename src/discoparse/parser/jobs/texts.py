@@ -6,8 +6,10 @@ number sentences, and write the formats that can be written in parts. What they 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -17,29 +19,42 @@ from discoparse.neural.replay import build_tree, replay
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.parser.documents import Wish, parse_treebank
 from discoparse.parser.doubt import Doubt, Screen
-from discoparse.parser.finding import load
+from discoparse.parser.finding import load_several
 from discoparse.parser.jobs.deciding import decisions, packed_decisions
-from discoparse.parser.jobs.tasks import Task, TreeTask
+from discoparse.parser.jobs.pool import Pool
+from discoparse.parser.jobs.tasks import Task, TreeTask, WordTask
 from discoparse.parser.outline import Decisions, Writer
 from discoparse.parser.parser import WINDOW_TOKENS, Parser
-from discoparse.parser.passages import Passage, tagged
+from discoparse.parser.passages import Notice, Passage, tagged
 from discoparse.parser.windows import windows
 from discoparse.parser.writing import NO_TREE, numbered
 from discoparse.tree import Tree
 from discoparse.treebank import Report, format_trees
+from discoparse.treebank.capacity import LOST_IDS
 
 # Formats of which each worker writes its part, and the formats with one tree on a line that they are made of.
 _LINES = {"discbracket": "discbracket", "jsonl": "jsonl", "json": "jsonl"}
 IN_PARTS = tuple(_LINES)
-_WINDOW_TOKENS = WINDOW_TOKENS["cuda"]
+_WINDOW_TOKENS = WINDOW_TOKENS["cuda"]  # that are decided together
+_DECIDED_DEPTH = 4  # tasks of a worker where another process decides: some are read or written, some wait
 
 
 @dataclass(frozen=True)
 class Names:
     """What is needed of a model to write down what it decided: all that workers have if another process decides."""
 
+    name: str | None
     language: str | None
     vocabulary: Vocabulary
+
+    @classmethod
+    def of(cls, parser: Parser) -> Names:
+        return cls(None if parser.info is None else parser.info.name, parser.language, parser.vocabulary)
+
+    @cached_property
+    def chains(self) -> Chains:
+        """The label chains by their codes."""
+        return Chains(self.vocabulary)
 
 
 Model = str | tuple[str, ...] | Parser | Names  # by name; several that parse together; loaded; only its names
@@ -66,17 +81,11 @@ class TextWork:
         return self.doubt is None and self.best is None and not self.keep and self.agreement is None
 
     def prepare(self) -> TextJob:
-        return TextJob(self, [_loaded(model, self.device, self.threads) for model in self.models])
-
-
-def _loaded(model: Model, device: str, threads: int | None) -> Parser | Names:
-    if isinstance(model, str):
-        return load(model, device, threads)
-    if isinstance(model, tuple):
-        from discoparse.parser.ensemble import load_ensemble
-
-        return load_ensemble(model, device, threads)
-    return model
+        models = [
+            load_several(model, self.device, self.threads) if isinstance(model, str | tuple) else model
+            for model in self.models
+        ]
+        return TextJob(self, models)
 
 
 @dataclass
@@ -110,8 +119,7 @@ class TextJob:
         self.work = work
         self.models = models
         self.direct = work.greedy and work.screen is None and work.format is not None
-        self._writers: dict[int, Writer] = {}
-        self._chains: dict[int, Chains] = {}
+        self._writers = [Writer(model.vocabulary, model.chains) for model in models]
 
     def begin(self, task: Task) -> tuple[Any, _State]:
         """Read and parse; or only read, and ask for decisions."""
@@ -148,13 +156,12 @@ class TextJob:
             part.text = self._lines(state, results)
             return part
         if state.decided is not None:
-            state.trees = self._built(state)
-        if isinstance(state.task, TreeTask):
-            trees: Iterable[Tree | None] = state.trees
-        else:
+            state.trees = list(self._named(([tree] for tree in self._built(state)), state.task))
+        trees: Iterable[Tree | None] = state.trees
+        if not _has_ids(state.task):
             if work.best is not None:
                 _renumber(state.trees, sentences)
-            trees = state.trees if work.format is None else numbered(state.trees, work.format, results + 1)
+            trees = trees if work.format is None else numbered(trees, work.format, results + 1)
         if work.format is None:
             part.trees = list(trees)
             return part
@@ -169,15 +176,15 @@ class TextJob:
         if self.work.familiar and state.task.first:
             from discoparse.parser.familiarity import Familiarity
 
-            name = model.info.name if isinstance(model, Parser) and model.info is not None else None
-            told = state.part.told
-            watch = Familiarity(model.vocabulary, lambda message: told.append((False, message)), name)
+            names, told = model if isinstance(model, Names) else Names.of(model), state.part.told
+            watch = Familiarity(model.vocabulary, lambda message: told.append((False, message)), names.name)
             list(watch.watch(state.passages))
 
     # -- trees ----------------------------------------------------------------------------------------------------
 
     def _treebank(self, parser: Parser, task: TreeTask, part: Part) -> Iterator[Tree | None]:
-        wish = Wish(doubt=self.work.doubt, best=self.work.best)
+        watched = (lambda message: part.told.append((False, message))) if task.first and self.work.familiar else None
+        wish = Wish(doubt=self.work.doubt, best=self.work.best, notice=watched)
         found = parse_treebank(
             parser,
             task.trees,
@@ -191,10 +198,19 @@ class TextJob:
 
     def _trees(self, parser: Parser, state: _State) -> Iterator[Tree | None]:
         wish = Wish(doubt=self.work.doubt, best=self.work.best)
-        groups = wish.trees(parser, state.passages, all_there=True)
-        nothing: list[Tree | None] = [None]
-        found = (tree for trees in groups for tree in (trees or nothing))
+        found = self._named(wish.trees(parser, state.passages, all_there=True), state.task)
         return self._agreeing(parser, found, state.part)
+
+    def _named(self, groups: Iterable[Sequence[Tree | None]], task: Task) -> Iterator[Tree | None]:
+        """The trees of each sentence, None where there are none; those of a treebank with its ids."""
+        ids = task.ids if isinstance(task, WordTask) else None
+        for k, trees in enumerate(groups):
+            for tree in trees:
+                if tree is not None and ids is not None:
+                    tree.id = ids[k] if tree.id is None else f"{ids[k]}{tree.id[tree.id.index('.') :]}"
+                yield tree
+            if not trees:
+                yield None
 
     def _agreeing(self, parser: Parser, trees: Iterable[Tree | None], part: Part) -> Iterator[Tree | None]:
         """The trees; with several models, only those that they agree about."""
@@ -215,16 +231,15 @@ class TextJob:
 
     def _built(self, state: _State) -> list[Tree | None]:
         """The trees of decisions that another process made."""
-        vocabulary = self.models[state.task.parser].vocabulary
-        chains = self._chains.setdefault(state.task.parser, Chains(vocabulary))
+        model = self.models[state.task.parser]
         found: list[Tree | None] = []
         assert state.decided is not None
         for passage, decided in zip(state.passages, state.decided, strict=True):
             if passage is None or decided is None:
                 found.append(None)
                 continue
-            labels = [chains[code] for code in decided.codes]
-            tokens = tagged(passage, decided.tags, vocabulary.tags)
+            labels = [model.chains[code] for code in decided.codes]
+            tokens = tagged(passage, decided.tags, model.vocabulary.tags)
             tree = build_tree(tokens, replay(decided.actions), labels, decided.probabilities)
             tree.text = passage.text
             found.append(tree)
@@ -234,21 +249,21 @@ class TextJob:
 
     def _lines(self, state: _State, before: int) -> str:
         """The text of decisions, without building trees."""
-        format, number, report = self.work.format, state.task.parser, state.part.report
-        if number not in self._writers:
-            vocabulary = self.models[number].vocabulary
-            self._writers[number] = Writer(vocabulary.tags, Chains(vocabulary))
-        writer = self._writers[number]
+        format, report = self.work.format, state.part.report
+        writer = self._writers[state.task.parser]
         lines = []
         assert format is not None
         assert state.decided is not None
-        for k, (passage, decided) in enumerate(zip(state.passages, state.decided, strict=True), before + 1):
+        ids = state.task.ids if isinstance(state.task, WordTask) else None
+        for k, (passage, decided) in enumerate(zip(state.passages, state.decided, strict=True)):
             if passage is None or decided is None:
                 lines.append(NO_TREE[_LINES[format]])
             elif format == "discbracket":
+                if ids is not None and ids[k] is not None:
+                    report.not_written("discbracket", LOST_IDS)
                 lines.append(writer.discbracket(passage.words, decided, report))
             else:
-                lines.append(writer.json_line(passage, decided, str(k)))
+                lines.append(writer.json_line(passage, decided, str(before + 1 + k) if ids is None else ids[k]))
         return _joined(lines, format)
 
     def _written(self, trees: Iterable[Tree | None], part: Part) -> str:
@@ -265,6 +280,11 @@ def _joined(lines: list[str], format: str) -> str:
     return ",\n".join(line[:-1] for line in lines) if format == "json" else "".join(lines)
 
 
+def _has_ids(task: Task) -> bool:
+    """Whether the sentences are a treebank's, which has ids for them or none."""
+    return isinstance(task, TreeTask) or (isinstance(task, WordTask) and task.ids is not None)
+
+
 def _renumber(trees: Iterable[Tree | None], before: int) -> None:
     """Ids such as 7.2, counted from the first sentence of a task, as counted from the first of all."""
     for tree in trees:
@@ -274,6 +294,44 @@ def _renumber(trees: Iterable[Tree | None], before: int) -> None:
 
 
 # -- in the program itself ------------------------------------------------------------------------------------------
+
+
+def parse_parts(
+    work: TextWork,
+    tasks: Iterable[Task],
+    jobs: int,
+    *,
+    notice: Notice,
+    refuse: Notice,
+    idle: Callable[[], bool] | None = None,
+) -> Iterator[Part]:
+    """What comes of the tasks, in order, from so many workers, which end with the iterator; one is this process.
+
+    Where models of the work are on a GPU, this process decides with them, and workers read and write.
+    """
+    on_gpu = [model for model in work.models if isinstance(model, Parser) and model.runs_on_gpu]
+    numbering: Numbering = Decider(on_gpu) if on_gpu else Numbering()
+    if on_gpu and jobs > 1:
+        work = replace(work, models=[Names.of(model) for model in on_gpu])
+    with ExitStack() as stack:
+        if jobs == 1:
+            parts = _alone(work.prepare(), tasks)
+        else:
+            pool = stack.enter_context(Pool(jobs, work, notice))
+            parts = pool.run(tasks, numbering.answer, idle, depth=_DECIDED_DEPTH if on_gpu else 2)
+        for part in parts:
+            for refused, message in part.told:
+                (refuse if refused else notice)(message)
+            yield part
+
+
+def _alone(job: TextJob, tasks: Iterable[Task]) -> Iterator[Part]:
+    """The work of a pool, done by this process."""
+    numbering = Numbering()
+    for task in tasks:
+        asked, state = job.begin(task)
+        ((_, answer),) = numbering.answer([asked])
+        yield job.finish(state, answer)
 
 
 class Numbering:
