@@ -6,11 +6,10 @@ import re
 from enum import Enum
 from functools import partial
 
-from discoparse.text.characters import CLOSING, DOUBLE_QUOTES, OPENING, SINGLE_QUOTES, is_invisible
+from discoparse.text.characters import CLOSING, DOUBLE_QUOTES, OPENING, SINGLE_QUOTES
 from discoparse.text.convention import Convention
+from discoparse.text.proposals import propose
 
-# The library needs quadratic time for a run without spaces; no word is longer than this.
-_LONG_RUN = re.compile(r"\S{201,}")
 _EDGE = re.escape(OPENING) + r"\s/-"
 _QUOTE = re.escape(SINGLE_QUOTES)
 # An apostrophe inside a word (`ist's`) is not an edge: what follows it is not a one-letter word.
@@ -20,7 +19,6 @@ _WORD_AND_PERIOD = re.compile(
 _NEXT = re.compile(rf"[{re.escape(CLOSING)}]{{0,3}}\s*[{re.escape(OPENING)}]{{0,3}}(\S?)")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _ORDINAL = re.compile(r"\d\d?|[IVXLC]+")
-_PERIOD_OF_WORD = re.compile(r"(?<=[^\s.])\.(?=\s|$)")
 _ASKED = re.compile(rf"[?!…][{re.escape(DOUBLE_QUOTES + SINGLE_QUOTES)}]{{1,2}}")
 _GOES_ON = frozenset("-—–,;:)")  # no sentence starts so; a dash comes before the source of a quotation
 _ITEM_NUMBER = re.compile(r"\s*[(\[]?(?:\d{1,3}|[a-zA-Z])[.)]\s*")
@@ -37,7 +35,7 @@ class _Period(Enum):
 
 def find_boundaries(paragraph: str, convention: Convention) -> tuple[list[int], frozenset[int]]:
     """Where sentences end, lastly where the paragraph does, and which periods belong to a word."""
-    ends, known_to_library = _ask_library(paragraph)
+    ends, known_to_library = propose(paragraph)
     periods = set()
     for match in _WORD_AND_PERIOD.finditer(paragraph):
         end = match.end()
@@ -130,33 +128,3 @@ def _judge_before_opener(paragraph: str, match: re.Match[str], convention: Conve
     # Small initials lead on: `e.g. The Times`.
     closing = (_INITIALS.fullmatch(word) and word[0].isupper()) or word.lower() in convention.final_before_opener
     return _Period.BOTH if closing else _Period.ABBREVIATION
-
-
-def _ask_library(paragraph: str) -> tuple[set[int], set[int]]:
-    """The library's ends of sentences, and the periods that it takes for part of a word."""
-    from tokenizer import TOK, tokenize_without_annotation  # here, so that only raw text needs it
-
-    text = _harmless(paragraph)
-    ends: set[int] = set()
-    periods: set[int] = set()
-    position = 0
-    for token in tokenize_without_annotation(text):
-        if token.kind == TOK.S_END:
-            ends.add(position)
-        original = (token.original or "").strip()
-        if not original:
-            continue
-        start = text.find(original, position, position + len(original) + 1000)
-        if start < 0:
-            continue
-        position = start + len(original)
-        # The library joins `kl. 10` and `3. maí` into one token.
-        periods.update(start + match.start() for match in _PERIOD_OF_WORD.finditer(original))
-    return ends, periods
-
-
-def _harmless(text: str) -> str:
-    """The text at the same length, without what the library is slow on or changes."""
-    if not text.isprintable():
-        text = "".join(" " if is_invisible(character) else character for character in text)
-    return _LONG_RUN.sub(lambda match: "x" * len(match.group()), text)

@@ -54,6 +54,8 @@ class Convention:
     split_word: Callable[[str], list[str]] = field(default=lambda word: [word])
     # How the pieces of a word are written in the treebank, where not as in the text.
     mark_pieces: Callable[[list[str]], list[str]] = field(default=lambda pieces: pieces)
+    # The tokens of runs without spaces that were cut before, with their places in the run; see `words`.
+    known: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict, compare=False, repr=False)
 
 
 # --- English: the Penn Treebank as revised for OntoNotes and the web treebank, which cuts at hyphens. ---

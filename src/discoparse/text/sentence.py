@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 _NON_SPACE = re.compile(r"\S+")
 
 
-@dataclass(frozen=True)
-class TextToken:
+class TextToken(NamedTuple):
     """A token: `form` is what the parser reads, `text[start:end]` what stands in the original text.
 
     They differ only where the treebanks write something else, as `"` for any double quotation mark.

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 
 from discoparse.text.boundaries import find_boundaries
 from discoparse.text.convention import convention
-from discoparse.text.sentence import Sentence, TextToken
+from discoparse.text.sentence import Sentence
 from discoparse.text.words import cut_words
 
 # A paragraph longer than this is cut where a sentence seems to end, by what stands around that place.
 LONG_PARAGRAPH = 20_000
 LONGEST_PARAGRAPH = 200_000  # it is cut here at the latest: between words, or else in a word
-_NEARBY = 4000  # characters among which an end of a sentence is looked for
-_CONTEXT = 400  # characters on either side by which it is judged
+_NEARBY = (1000, 5000)  # characters among which an end of a sentence is looked for
+_CONTEXT = 300  # characters on either side by which it is judged
 _SPACE = re.compile(r"\s+")
 
 Segment = tuple[int, str]  # the offset of a part of a text, and the part
@@ -93,12 +93,16 @@ def segments(
 
 def _end_of_sentence(text: str, language: str | None) -> int:
     """Where a sentence ends near the end of a long text, by what stands around it; 0 if no place is found."""
-    start = max(0, len(text) - _NEARBY)
-    nearby = _SPACE.search(text, start) if start else None
-    start = nearby.end() if nearby else start
-    ends, _ = find_boundaries(text[start:], convention(language))
-    first, last = start + (_CONTEXT if start else 1), len(text) - _CONTEXT
-    return next((start + end for end in reversed(ends) if first <= start + end <= last), 0)
+    for size in _NEARBY:
+        start = max(0, len(text) - size)
+        space = _SPACE.search(text, start) if start else None
+        start = space.end() if space else start
+        ends, _ = find_boundaries(text[start:], convention(language))
+        first, last = start + (_CONTEXT if start else 1), len(text) - _CONTEXT
+        found = next((start + end for end in reversed(ends) if first <= start + end <= last), 0)
+        if found:
+            return found
+    return 0
 
 
 def _between_words(text: str) -> int:
@@ -164,10 +168,7 @@ def split_segment(text: str, offset: int, language: str | None) -> Iterator[Sent
     ends, periods = find_boundaries(text, rules)
     start = 0
     for end in ends:
-        tokens = tuple(
-            TextToken(token.form, offset + token.start, offset + token.end)
-            for token in cut_words(text, start, end, rules, periods)
-        )
+        tokens = tuple(cut_words(text, start, end, rules, periods, offset))
         if tokens:
             yield Sentence(tokens)
         start = end

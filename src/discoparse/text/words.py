@@ -21,30 +21,57 @@ _SIGN = re.compile(
     r"|[\U0001F000-\U0001FAFF\u2600-\u27BF][\uFE0F\u200D\U0001F000-\U0001FAFF\u2600-\u27BF]*"
 )
 _LONGEST_WORD = 100  # brackets inside longer runs are punctuation
+_DEPENDENT = re.compile(f"[.{re.escape(SINGLE_QUOTES)}]")  # what a run is cut into depends on what is around these
+_MOST_KNOWN = 50_000  # runs
 
 Span = tuple[int, int]
 
 
-def cut_words(text: str, start: int, end: int, convention: Convention, periods: frozenset[int]) -> Iterator[TextToken]:
-    """The tokens of `text[start:end]`; a period whose offset is in `periods` stays with its word."""
+def cut_words(
+    text: str, start: int, end: int, convention: Convention, periods: frozenset[int], offset: int = 0
+) -> list[TextToken]:
+    """The tokens of `text[start:end]`; a period whose place is in `periods` stays with its word. The text starts at
+    `offset` of a larger one."""
+    tokens: list[TextToken] = []
+    known = convention.known
     quoted = False  # whether a single quotation mark is open
     for run in _NON_SPACE.finditer(text, start, end):
         left, right = run.span()
-        if _WHOLE.fullmatch(text, left, right):
-            yield TextToken(run.group(), left, right)
-            continue
-        before, after = [], []
-        while left < right and (width := _leading(text, left, right, convention)):
-            quoted = quoted or text[left] in SINGLE_QUOTES
-            before.append((left, left + width))
-            left += width
-        while left < right and (width := _trailing(text, left, right, convention, periods, quoted)):
-            quoted = quoted and text[right - 1] not in SINGLE_QUOTES
-            after.append((right - width, right))
-            right -= width
-        yield from _tokens(text, before)
-        yield from _cut_core(text, left, right, convention)
-        yield from _tokens(text, reversed(after))
+        word, place = run.group(), left + offset
+        parts = known.get(word)
+        if parts is None and word[-1] == "." and word[:-1].isalpha() and right - 1 not in periods:
+            parts = known.get(word[:-1])
+            if parts is not None:  # the period is a token of its own
+                parts = [*parts, (".", right - left - 1, right - left)]
+        if parts is None:
+            found, quoted = _cut_run(text, left, right, convention, periods, quoted)
+            parts = [(token.form, token.start - left, token.end - left) for token in found]
+            if not _DEPENDENT.search(word):
+                if len(known) >= _MOST_KNOWN:
+                    known.clear()
+                known[word] = parts
+        for form, first, last in parts:
+            tokens.append(TextToken(form, place + first, place + last))
+    return tokens
+
+
+def _cut_run(
+    text: str, left: int, right: int, convention: Convention, periods: frozenset[int], quoted: bool
+) -> tuple[list[TextToken], bool]:
+    """The tokens of a run without spaces, and whether a single quotation mark is open after it."""
+    if _WHOLE.fullmatch(text, left, right):
+        return [TextToken(text[left:right], left, right)], quoted
+    before, after = [], []
+    while left < right and (width := _leading(text, left, right, convention)):
+        quoted = quoted or text[left] in SINGLE_QUOTES
+        before.append((left, left + width))
+        left += width
+    while left < right and (width := _trailing(text, left, right, convention, periods, quoted)):
+        quoted = quoted and text[right - 1] not in SINGLE_QUOTES
+        after.append((right - width, right))
+        right -= width
+    core = _cut_core(text, left, right, convention)
+    return [*_tokens(text, before), *core, *_tokens(text, reversed(after))], quoted
 
 
 def _leading(text: str, left: int, right: int, convention: Convention) -> int:

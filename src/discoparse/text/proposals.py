@@ -1,0 +1,118 @@
+"""What Miðeind's `tokenizer` says about a paragraph: where sentences end, and which periods are part of a word.
+
+The library reads every word, though only the surroundings of `.`, `?`, `!` and `…` matter for this, and most of those
+end a sentence without doubt: after a plain word that is not an abbreviation, before a space and a further word. So
+these are answered here, and the library gets the surroundings of the others.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from discoparse.text.characters import is_invisible
+
+# The library needs quadratic time for a run without spaces; no word is longer than this.
+_LONG_RUN = re.compile(r"\S{201,}")
+_MARK = re.compile(r"[.?!…]+|\[\[|\]\]")  # the last two are the library's for paragraphs
+_PERIOD_OF_WORD = re.compile(r"(?<=[^\s.])\.(?=\s|$)")
+_BEFORE, _AFTER = 4, 4  # words that the library sees on either side of a mark
+_BETWEEN = " og "  # stands for what it does not see: a plain word, "and"
+
+
+def propose(paragraph: str) -> tuple[set[int], set[int]]:
+    """The library's ends of sentences, and the periods that it takes for part of a word."""
+    text = _harmless(paragraph)
+    ends: set[int] = set()
+    windows: list[tuple[int, int]] = []  # what the library must see
+    for match in _MARK.finditer(text):
+        if windows and match.end() <= windows[-1][1] - 1 and _is_seen_well(text, match.end(), windows[-1][1]):
+            continue
+        if _ends_plainly(text, match):
+            ends.add(match.end())
+            continue
+        start, end = _surroundings(text, match.start(), match.end())
+        if windows and start <= windows[-1][1]:
+            start, _ = windows.pop()
+        windows.append((start, end))
+    periods: set[int] = set()
+    if windows:
+        _ask_library(text, windows, ends, periods)
+    return ends, periods
+
+
+def _ends_plainly(text: str, mark: re.Match[str]) -> bool:
+    """Whether a mark surely ends a sentence, to the library."""
+    place, end = mark.span()
+    if end != place + 1 or text[place] == "…":
+        return False
+    following = text[end : end + 2]
+    if following and not (following[0] == " " and following[1:].isalnum()):
+        return False
+    word = text[text.rfind(" ", 0, place) + 1 : place]
+    return len(word) > 1 and word.isalpha() and not word.isupper() and word.lower() not in _abbreviations()
+
+
+def _is_seen_well(text: str, place: int, end: int) -> bool:
+    """Whether what follows a place is in a window that ends at `end`, as far as it matters."""
+    return text.count(" ", place, end) >= _AFTER or end == len(text)
+
+
+def _surroundings(text: str, place: int, end: int) -> tuple[int, int]:
+    """Some words on either side of a mark."""
+    start = place
+    for _ in range(_BEFORE):
+        start = text.rfind(" ", 0, start)
+        if start < 0:
+            break
+    for _ in range(_AFTER + 1):
+        end = text.find(" ", end + 1)
+        if end < 0:
+            end = len(text)
+            break
+    return start + 1, end
+
+
+def _ask_library(text: str, windows: list[tuple[int, int]], ends: set[int], periods: set[int]) -> None:
+    """Add what the library says about some windows of a text."""
+    from tokenizer import TOK, tokenize_without_annotation  # here, so that only raw text needs it
+
+    shown = "".join(text[start:end] + _BETWEEN for start, end in windows)
+    window = iter(windows)
+    start, end = next(window)
+    first = 0  # where the window starts in what is shown
+    position = 0
+    for token in tokenize_without_annotation(shown):
+        if token.kind == TOK.S_END and first < position <= first + end - start:
+            ends.add(start + position - first)
+        original = (token.original or "").strip()
+        if not original:
+            continue
+        found = shown.find(original, position, position + len(original) + 1000)
+        if found < 0:
+            continue
+        position = found + len(original)
+        while found >= first + end - start + len(_BETWEEN):
+            first += end - start + len(_BETWEEN)
+            start, end = next(window)
+        # The library joins `kl. 10` and `3. maí` into one token.
+        periods.update(start - first + found + match.start() for match in _PERIOD_OF_WORD.finditer(original))
+
+
+@cache
+def _abbreviations() -> frozenset[str]:
+    """All that the library may take for an abbreviation, in lower case and without the last period."""
+    from tokenizer.abbrev import Abbreviations as Known
+
+    Known.initialize()
+    tables = (Known.DICT, Known.WRONGDICT, Known.SINGLES, Known.WRONGSINGLES, Known.FINISHERS, Known.NOT_FINISHERS)
+    found = {name for table in (*tables, Known.NAME_FINISHERS, Known.WRONGDOTS) for name in table}
+    return frozenset(name.lower().rstrip(".") for name in found)
+
+
+def _harmless(text: str) -> str:
+    """The text at the same length, without what the library is slow on or changes."""
+    for character in set(text):
+        if is_invisible(character) or (character != " " and character.isspace()):
+            text = text.replace(character, " ")
+    return _LONG_RUN.sub(lambda match: "x" * len(match.group()), text)
