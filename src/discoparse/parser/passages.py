@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discoparse.parser.tokens import LONGEST_SENTENCE
-from discoparse.text import Sentence, TextToken, read_pretokenized, segments, split_segment
+from discoparse.text import TextToken, read_pretokenized, segment_words, segments
 from discoparse.text.split import LONGEST_PARAGRAPH, Segment
 from discoparse.tree import Span, Token
 
@@ -56,10 +56,11 @@ def text_segments(
 def read_segment(segment: Segment, language: str | None, notice: Notice) -> Iterator[Passage]:
     """The sentences of one such part."""
     offset, text = segment
-    for whole in split_segment(text, offset, language):
-        for sentence in _cut(whole, notice):
-            place = text[sentence.start - offset : sentence.end - offset]
-            yield Passage(sentence.forms, _spans(sentence.tokens), place)
+    for words, spans in segment_words(text, offset, language):
+        if len(words) <= LONGEST_SENTENCE:
+            yield Passage(words, spans, text[spans[0][0] - offset : spans[-1][1] - offset])
+        else:
+            yield from _cut(words, spans, text, offset, notice)
 
 
 def read_lines(pieces: Iterable[str], notice: Notice) -> Iterator[Passage | None]:
@@ -104,19 +105,18 @@ def whole_lines(pieces: Iterable[str]) -> Iterator[WholeLine]:
         yield "".join(held) if length <= _LONGEST_LINE else None, length
 
 
-def _cut(sentence: Sentence, notice: Notice) -> Iterator[Sentence]:
-    """The sentence, or about equal parts of one that is too long."""
-    count = len(sentence.tokens)
+def _cut(words: list[str], spans: list[Span], text: str, offset: int, notice: Notice) -> Iterator[Passage]:
+    """About equal parts of a sentence that is too long."""
+    count = len(words)
     parts = -(-count // LONGEST_SENTENCE)
-    if parts == 1:
-        yield sentence
-        return
     notice(
-        f"the sentence at characters {sentence.start} to {sentence.end} has {count:,} tokens, "
+        f"the sentence at characters {spans[0][0]} to {spans[-1][1]} has {count:,} tokens, "
         f"more than {LONGEST_SENTENCE:,}: cut into {parts} parts"
     )
     for part in range(parts):
-        yield Sentence(sentence.tokens[part * count // parts : (part + 1) * count // parts])
+        first, last = part * count // parts, (part + 1) * count // parts
+        place = text[spans[first][0] - offset : spans[last - 1][1] - offset]
+        yield Passage(words[first:last], spans[first:last], place)
 
 
 def _spans(tokens: Iterable[TextToken]) -> list[Span]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from enum import Enum
 from functools import partial
 
@@ -13,8 +14,9 @@ from discoparse.text.proposals import propose
 _EDGE = re.escape(OPENING) + r"\s/-"
 _QUOTE = re.escape(SINGLE_QUOTES)
 # An apostrophe inside a word (`ist's`) is not an edge: what follows it is not a one-letter word.
+_LONGEST_ABBREVIATION = 30
 _WORD_AND_PERIOD = re.compile(
-    rf"(?<![^{_EDGE}])(?<!\w[{_QUOTE}])((?:[^{_EDGE}]|(?<=\w)[{_QUOTE}](?=\w)){{1,30}})\.(?![\w.])"
+    rf"(?<![^{_EDGE}])(?<!\w[{_QUOTE}])((?:[^{_EDGE}]|(?<=\w)[{_QUOTE}](?=\w)){{1,{_LONGEST_ABBREVIATION}}})\.(?![\w.])"
 )
 _NEXT = re.compile(rf"[{re.escape(CLOSING)}]{{0,3}}\s*[{re.escape(OPENING)}]{{0,3}}(\S?)")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
@@ -37,7 +39,7 @@ def find_boundaries(paragraph: str, convention: Convention) -> tuple[list[int], 
     """Where sentences end, lastly where the paragraph does, and which periods belong to a word."""
     ends, known_to_library = propose(paragraph)
     periods = set()
-    for match in _WORD_AND_PERIOD.finditer(paragraph):
+    for match in _words_with_period(paragraph):
         end = match.end()
         letter = _next(paragraph, end)
         kind = _judge(match.group(1), letter, paragraph[end : end + 1], convention)
@@ -60,6 +62,17 @@ def find_boundaries(paragraph: str, convention: Convention) -> tuple[list[int], 
     if not kept or kept[-1] < len(paragraph):
         kept.append(len(paragraph))
     return kept, frozenset(periods)
+
+
+def _words_with_period(paragraph: str) -> Iterator[re.Match[str]]:
+    """All matches of `_WORD_AND_PERIOD`; what is far from a period is not looked at."""
+    place = 0
+    while (period := paragraph.find(".", place)) >= 0:
+        match = _WORD_AND_PERIOD.search(paragraph, max(place, period - _LONGEST_ABBREVIATION - 1))
+        if match is None:
+            return
+        yield match
+        place = match.end()
 
 
 def _next(paragraph: str, end: int) -> str:

@@ -54,7 +54,9 @@ class Convention:
     split_word: Callable[[str], list[str]] = field(default=lambda word: [word])
     # How the pieces of a word are written in the treebank, where not as in the text.
     mark_pieces: Callable[[list[str]], list[str]] = field(default=lambda pieces: pieces)
-    # The tokens of runs without spaces that were cut before, with their places in the run; see `words`.
+    # What became of runs without spaces that were cut before (see `words`): those that are one token, and the tokens
+    # of others with their places in the run.
+    words: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
     known: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict, compare=False, repr=False)
 
 

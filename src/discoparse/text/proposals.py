@@ -13,7 +13,7 @@ from functools import cache
 from discoparse.text.characters import is_invisible
 
 # The library needs quadratic time for a run without spaces; no word is longer than this.
-_LONG_RUN = re.compile(r"\S{201,}")
+_LONGEST_RUN = 200
 _MARK = re.compile(r"[.?!…]+|\[\[|\]\]")  # the last two are the library's for paragraphs
 _PERIOD_OF_WORD = re.compile(r"(?<=[^\s.])\.(?=\s|$)")
 _BEFORE, _AFTER = 4, 4  # words that the library sees on either side of a mark
@@ -49,6 +49,8 @@ def _ends_plainly(text: str, mark: re.Match[str]) -> bool:
     following = text[end : end + 2]
     if following and not (following[0] == " " and following[1:].isalnum()):
         return False
+    if text[place - 1 : place] == " ":
+        place -= 1  # the library does not look at spaces
     word = text[text.rfind(" ", 0, place) + 1 : place]
     return len(word) > 1 and word.isalpha() and not word.isupper() and word.lower() not in _abbreviations()
 
@@ -115,4 +117,6 @@ def _harmless(text: str) -> str:
     for character in set(text):
         if is_invisible(character) or (character != " " and character.isspace()):
             text = text.replace(character, " ")
-    return _LONG_RUN.sub(lambda match: "x" * len(match.group()), text)
+    if max(map(len, text.split(" "))) > _LONGEST_RUN:
+        text = re.sub(rf"\S{{{_LONGEST_RUN + 1},}}", lambda match: "x" * len(match.group()), text)
+    return text

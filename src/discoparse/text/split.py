@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from discoparse.text.boundaries import find_boundaries
 from discoparse.text.convention import convention
-from discoparse.text.sentence import Sentence
+from discoparse.text.sentence import Sentence, TextToken
 from discoparse.text.words import cut_words
 
 # A paragraph longer than this is cut where a sentence seems to end, by what stands around that place.
@@ -162,13 +162,19 @@ def _pieces(line: str) -> list[str]:
 
 def split_segment(text: str, offset: int, language: str | None) -> Iterator[Sentence]:
     """The sentences of a segment that starts at `offset`."""
+    for forms, spans in segment_words(text, offset, language):
+        yield Sentence(tuple(TextToken(form, *span) for form, span in zip(forms, spans, strict=True)))
+
+
+def segment_words(text: str, offset: int, language: str | None) -> Iterator[tuple[list[str], list[tuple[int, int]]]]:
+    """The same as lists of the forms of tokens and of their places."""
     if not text.strip():
         return
     rules = convention(language)
     ends, periods = find_boundaries(text, rules)
     start = 0
     for end in ends:
-        tokens = tuple(cut_words(text, start, end, rules, periods, offset))
-        if tokens:
-            yield Sentence(tokens)
+        forms, spans = cut_words(text, start, end, rules, periods, offset)
+        if forms:
+            yield forms, spans
         start = end

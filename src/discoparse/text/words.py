@@ -29,30 +29,45 @@ Span = tuple[int, int]
 
 def cut_words(
     text: str, start: int, end: int, convention: Convention, periods: frozenset[int], offset: int = 0
-) -> list[TextToken]:
-    """The tokens of `text[start:end]`; a period whose place is in `periods` stays with its word. The text starts at
-    `offset` of a larger one."""
-    tokens: list[TextToken] = []
-    known = convention.known
+) -> tuple[list[str], list[Span]]:
+    """The tokens of `text[start:end]` as the treebanks write them, and their places; a period whose place is in
+    `periods` stays with its word. The text starts at `offset` of a larger one."""
+    forms: list[str] = []
+    spans: list[Span] = []
+    words, known = convention.words, convention.known
     quoted = False  # whether a single quotation mark is open
     for run in _NON_SPACE.finditer(text, start, end):
+        word = run.group()
         left, right = run.span()
-        word, place = run.group(), left + offset
+        form = words.get(word)
+        if form is not None:
+            forms.append(form)
+            spans.append((left + offset, right + offset))
+            continue
         parts = known.get(word)
-        if parts is None and word[-1] == "." and word[:-1].isalpha() and right - 1 not in periods:
-            parts = known.get(word[:-1])
-            if parts is not None:  # the period is a token of its own
-                parts = [*parts, (".", right - left - 1, right - left)]
+        if (
+            parts is None
+            and word[-1] == "."
+            and word[:-1] in words
+            and word[:-1].isalpha()
+            and right - 1 not in periods
+        ):
+            parts = [(words[word[:-1]], 0, right - left - 1), (".", right - left - 1, right - left)]
         if parts is None:
             found, quoted = _cut_run(text, left, right, convention, periods, quoted)
             parts = [(token.form, token.start - left, token.end - left) for token in found]
             if not _DEPENDENT.search(word):
-                if len(known) >= _MOST_KNOWN:
+                if len(words) + len(known) >= _MOST_KNOWN:
+                    words.clear()
                     known.clear()
-                known[word] = parts
+                if len(parts) == 1 and parts[0][1:] == (0, len(word)):
+                    words[word] = parts[0][0]
+                else:
+                    known[word] = parts
         for form, first, last in parts:
-            tokens.append(TextToken(form, place + first, place + last))
-    return tokens
+            forms.append(form)
+            spans.append((left + offset + first, left + offset + last))
+    return forms, spans
 
 
 def _cut_run(
