@@ -68,11 +68,13 @@ def _words_with_period(paragraph: str) -> Iterator[re.Match[str]]:
     """All matches of `_WORD_AND_PERIOD`; what is far from a period is not looked at."""
     place = 0
     while (period := paragraph.find(".", place)) >= 0:
-        match = _WORD_AND_PERIOD.search(paragraph, max(place, period - _LONGEST_ABBREVIATION - 1))
-        if match is None:
-            return
-        yield match
-        place = match.end()
+        space = paragraph.find(" ", period)
+        start, end = max(place, period - _LONGEST_ABBREVIATION - 1), len(paragraph) if space < 0 else space
+        match = _WORD_AND_PERIOD.search(paragraph, start, end)
+        place = period + 1
+        if match is not None:
+            yield match
+            place = match.end()
 
 
 def _next(paragraph: str, end: int) -> str:
