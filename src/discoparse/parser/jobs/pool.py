@@ -108,7 +108,8 @@ class _Run:
         self.tasks: dict[int, Any] = {}  # those that are not done, by number
         self.again: deque[int] = deque()  # those whose worker was killed
         self.suspects: set[int] = set()  # those that were given to another worker already
-        self.asked: dict[int, Any] = {}  # what workers ask, until it is answered
+        self.asked: dict[int, Any] = {}  # what workers ask, until it is their turn
+        self.waiting: dict[int, Worker] = {}  # who waits for an answer
         self.answered = 0  # the first task that was not answered
         self.answers: dict[int, Any] = {}  # until the task is done
         self.done: dict[int, tuple[str, Any]] = {}  # results and errors, until they are taken
@@ -176,7 +177,10 @@ class _Run:
                     self._rescue(worker)
                     continue
                 if kind == "ask":
-                    self.asked[number] = value
+                    self.waiting[number] = worker
+                    if number >= self.answered:
+                        self.asked[number] = value
+                    self._send_answer(number)  # if it is there already, for a worker that was killed
                 else:
                     self._finish(worker, number, kind, value)
             timeout = 0.0
@@ -194,40 +198,33 @@ class _Run:
         guilty = self.suspects.intersection(worker.tasks)
         if guilty:
             raise WorkerDied(
-                f"a worker {how}, and another one before it at the same place: {_shown(self.tasks, guilty)}"
+                f"a worker {how}, and another one before it with the same work: {_shown(self.tasks, guilty)}"
             )
         self.pool.tell(f"warning: a worker {how}; what it had to do is given to another one")
         self.suspects.update(worker.tasks)
         self.again.extend(worker.tasks)
         for number in worker.tasks:
             self.asked.pop(number, None)
+            self.waiting.pop(number, None)
 
     def _answer(self, workers: Sequence[Worker]) -> None:
         """Answer what was asked, as far as it is next in turn; also what is asked meanwhile."""
-        while due := self._due(workers):
+        while self.answered in self.asked:
             assert self.answer is not None, "only jobs whose run has answers may ask"
-            first = self.answered
-            self.answered += len(due)
+            first, due = self.answered, []
+            while self.answered in self.asked:
+                due.append(self.asked.pop(self.answered))
+                self.answered += 1
             for index, value in self.answer(due):
                 self.answers[first + index] = value
-                self._send_answer(workers, first + index)
+                self._send_answer(first + index)
                 self._receive(workers, 0.0)  # nobody waits for us while the next answer is made
                 self._hand_out(workers)
 
-    def _due(self, workers: Sequence[Worker]) -> list[Any]:
-        """What must be answered next. Workers that ask again, for one that was killed, get the same answers."""
-        for number in [number for number in self.asked if number < self.answered]:
-            del self.asked[number]
-            self._send_answer(workers, number)
-        due: list[Any] = []
-        while self.answered + len(due) in self.asked:
-            due.append(self.asked.pop(self.answered + len(due)))
-        return due
-
-    def _send_answer(self, workers: Sequence[Worker], number: int) -> None:
-        for worker in workers:
-            if number in worker.tasks:
-                self._tell_worker(worker, ("answer", number, self.answers[number]))
+    def _send_answer(self, number: int) -> None:
+        """Answer the worker that waits for it, if the answer is there and somebody waits."""
+        if number in self.answers and number in self.waiting:
+            self._tell_worker(self.waiting.pop(number), ("answer", number, self.answers[number]))
 
 
 def _shown(tasks: dict[int, Any], numbers: set[int]) -> str:
