@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,11 +60,6 @@ class Errand:
                 os.kill(os.getpid(), signal.SIGKILL)
         return value
 
-    def modules(self, value: str) -> bool:
-        import sys
-
-        return value in sys.modules
-
 
 @dataclass
 class Unprepared:
@@ -73,3 +69,21 @@ class Unprepared:
 
     def prepare(self) -> Errand:
         raise UsageError(self.message)
+
+
+@dataclass
+class Imports:
+    """Begins the tasks of other work; the result is whether this has imported PyTorch."""
+
+    work: Any
+
+    def prepare(self) -> Imports:
+        self.job = self.work.prepare()
+        return self
+
+    def begin(self, task: Any) -> tuple[None, bool]:
+        self.job.begin(task)
+        return None, "torch" in sys.modules
+
+    def finish(self, state: bool, answer: None) -> bool:
+        return state
