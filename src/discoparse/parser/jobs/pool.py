@@ -140,8 +140,8 @@ class _Run:
         while free := self._least_busy(workers):
             if self.exhausted or self.taken - self.given >= _AHEAD * self.depth * self.pool.jobs:
                 break
-            if self.idle is not None and self.idle():
-                break
+            if self.taken > self.given and self.idle is not None and self.idle():
+                break  # the next task may take long, and there are results to come
             try:
                 self.tasks[self.taken] = next(self.source)
             except StopIteration:
