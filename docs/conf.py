@@ -48,6 +48,7 @@ NAVIGATION = {
         "docs/guides/spacy",
         "docs/guides/nltk",
         "docs/guides/tables",
+        "docs/guides/many-cores",
     ],
     "Commands": [f"docs/commands/{name}" for name in COMMANDS],
     "Formats and internals": [

@@ -271,7 +271,7 @@ class Parser:
         """The trees of a text that comes in pieces, such as the lines of a file, and may be of any length.
 
         `notice` is told of sentences that had to be cut; without it there is a warning for each. With several `jobs`,
-        that many processes parse (docs/guides/large-corpora.md).
+        that many processes parse (docs/guides/many-cores.md).
         """
         if jobs != 1:
             from discoparse.parser.jobs.streams import stream_text

@@ -71,6 +71,8 @@ class Template:
             pass
         for process in self.workers:
             os.kill(process, signal.SIGKILL)
+        for process in self.workers:
+            os.waitpid(process, 0)
 
     def fork(self, number: int) -> None:
         """Start worker `number`, whose socket comes next."""
