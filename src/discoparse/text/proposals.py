@@ -16,7 +16,7 @@ from discoparse.text.characters import is_invisible
 _LONGEST_RUN = 200
 _MARK = re.compile(r"[.?!…]+|\[\[|\]\]")  # the last two are the library's for paragraphs
 _PERIOD_OF_WORD = re.compile(r"(?<=[^\s.])\.(?=\s|$)")
-_BEFORE, _AFTER = 4, 4  # words that the library sees on either side of a mark
+_BEFORE, _AFTER = 4, 4  # words that the library sees before a mark, with the marked one, and at least after it
 _BETWEEN = " og "  # stands for what it does not see: a plain word, "and"
 
 
