@@ -68,11 +68,11 @@ def _words_with_period(paragraph: str) -> Iterator[re.Match[str]]:
     """All matches of `_WORD_AND_PERIOD`; what is far from a period is not looked at."""
     place = 0
     while (period := paragraph.find(".", place)) >= 0:
-        space = paragraph.find(" ", period)
-        start, end = max(place, period - _LONGEST_ABBREVIATION - 1), len(paragraph) if space < 0 else space
-        match = _WORD_AND_PERIOD.search(paragraph, start, end)
+        # A match that starts there or before is in here, and what must not follow it, too.
+        nearby = max(place, period - _LONGEST_ABBREVIATION - 1), period + _LONGEST_ABBREVIATION + 3
+        match = _WORD_AND_PERIOD.search(paragraph, *nearby)
         place = period + 1
-        if match is not None:
+        if match is not None and match.start() <= period:
             yield match
             place = match.end()
 
