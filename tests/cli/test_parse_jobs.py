@@ -39,9 +39,9 @@ def small_tasks(monkeypatch):
 
 
 def both(model: str, *arguments: str) -> tuple[tuple[int, str, str], tuple[int, str, str]]:
-    """What one process and two say."""
-    alone = run_main("parse", "--model", model, *arguments)
-    together = run_main("parse", "--model", model, *arguments, "--jobs", "2")
+    """What one process and two say; messages in the order of the alphabet, since one process reads further ahead."""
+    found = [run_main("parse", "--model", model, *arguments, "--jobs", jobs) for jobs in ("1", "2")]
+    alone, together = ((status, output, "\n".join(sorted(told.splitlines()))) for status, output, told in found)
     return alone, together
 
 
