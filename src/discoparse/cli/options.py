@@ -15,7 +15,7 @@ import click
 from discoparse.errors import Problem, UsageError
 from discoparse.parser.finding import has_namesake
 from discoparse.tree import Tree
-from discoparse.treebank import FORMATS, ON_ERROR, WRITABLE, Report, read_trees, write_trees
+from discoparse.treebank import ON_ERROR, READABLE, WRITABLE, Report, read_trees, write_trees
 
 SHOWN_WARNINGS = 10
 
@@ -162,7 +162,7 @@ def reading_options(command: Command) -> Command:
     When the command ends, what was left out is told once on standard error.
     """
 
-    @click.option("--from", "from_", type=click.Choice(list(FORMATS)), help="Format of the input [from its name].")
+    @click.option("--from", "from_", type=click.Choice(list(READABLE)), help="Format of the input [from its name].")
     @click.option("--encoding", help="Encoding of the input [UTF-8; XML: as the file declares].")
     @click.option(
         "--on-error",

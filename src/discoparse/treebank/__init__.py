@@ -7,7 +7,7 @@ used; the published treebanks and their standard splits are in `prepare`, conver
 from typing import TYPE_CHECKING
 
 from discoparse._lazy import lazy_names
-from discoparse.treebank.formats import FORMATS, WRITABLE, output_format
+from discoparse.treebank.formats import FORMATS, READABLE, WRITABLE, output_format
 from discoparse.treebank.report import ON_ERROR, Reading, Report, damage_reported
 from discoparse.treebank.streams import format_trees, read_trees, write_trees
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "ON_ERROR",
+    "READABLE",
     "WRITABLE",
     "Reading",
     "Report",

@@ -22,12 +22,13 @@ class Format:
     module: str
     suffixes: tuple[str, ...]
     xml: bool = False  # the file itself declares its encoding
+    binary: bool = False  # the file is not text: it is read from bytes
     read_options: tuple[str, ...] = ()
     write_options: tuple[str, ...] = ()
 
     @property
     def read(self) -> Callable[..., Iterator[Tree]]:
-        """`read(stream: TextIO, reading: Reading, **options)`: the trees of a file."""
+        """`read(stream: TextIO, reading: Reading, **options)`: the trees of a file (binary: from BinaryIO)."""
         reader: Callable[..., Iterator[Tree]] = import_module(self.module).read
         return reader
 
@@ -57,20 +58,26 @@ FORMATS = {
         Format("jsonl", _HERE + "jsontrees", (".jsonl", ".ndjson")),
     )
 }
+# What can be read: beside these, the output of `discoparse corpus`, which is not text.
+READABLE = {**FORMATS, "parquet": Format("parquet", _HERE + "parquet_trees", (".parquet",), binary=True)}
+_PARQUET = b"PAR1"  # begins its files
 WRITABLE = (*FORMATS, "export3")  # export3: export without the lemma column
 
 
 def format_named(name: str) -> Format:
     """The format of that name."""
-    if name not in FORMATS:
-        raise UsageError(f"unknown format {name!r}: choose from {', '.join(FORMATS)}")
-    return FORMATS[name]
+    if name not in READABLE:
+        raise UsageError(f"unknown format {name!r}: choose from {', '.join(READABLE)}")
+    return READABLE[name]
 
 
 def guess_format(path: str, stream: BinaryIO) -> Format:
     """The format of an open file, from its name or, if that is ambiguous, from how it begins."""
     named = _by_suffix(path)
-    return named[0] if len(named) == 1 else sniff(stream.peek(1 << 14), path)  # type: ignore[attr-defined]
+    if len(named) == 1:
+        return named[0]
+    start: bytes = stream.peek(1 << 14)  # type: ignore[attr-defined]
+    return READABLE["parquet"] if start.startswith(_PARQUET) else sniff(start, path)
 
 
 def sniff(start: bytes, path: str) -> Format:
@@ -105,6 +112,8 @@ def output_format(path: str) -> Format:
     if len(named) > 1:
         choices = " or --to ".join(entry.name for entry in named)
         raise UsageError(f"{path} may be of several formats: name one with --to {choices}")
+    if named[0].name not in FORMATS:
+        raise UsageError(f"{named[0].name} can only be read here, not written: name another format with --to")
     return named[0]
 
 
@@ -132,7 +141,7 @@ def directory_members(folder: str, entry: Format | None) -> tuple[list[str], For
     if len(counts) > 1:
         listed = ", ".join(f"{count} {name}" for name, count in counts.most_common())
         raise UsageError(f"the directory {folder} holds files of several formats ({listed}): choose one with --from")
-    return members, FORMATS[next(iter(counts))]
+    return members, READABLE[next(iter(counts))]
 
 
 def _format_inside(file: str) -> Format | None:
@@ -146,7 +155,7 @@ def _format_inside(file: str) -> Format | None:
 
 def _by_suffix(path: str) -> list[Format]:
     ending = suffix(path)
-    return [entry for entry in FORMATS.values() if ending in entry.suffixes]
+    return [entry for entry in READABLE.values() if ending in entry.suffixes]
 
 
 def check_options(entry: Format, allowed: Iterable[str], options: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,10 @@ from discoparse.treebank.graph import Graph
 from discoparse.treebank.jsonvalues import Values
 from discoparse.treebank.report import Defect, Reading, Report, bad_bytes
 
-_TREE_KEYS = {"id", "comments", "text", "probability", "expected_f1", "tokens", "nodes", "secondary_edges"}
+_TREE_KEYS = {
+    *("id", "comments", "text", "probability", "expected_f1", "tokens", "nodes", "secondary_edges"),
+    *("document", "sentence"),  # in the output of `discoparse corpus`; not kept, since the id has both
+}
 _TOKEN_KEYS = {"word", "tag", "probability", "lemma", "morph", "edge", "features", "span", "parent"}
 _NODE_KEYS = {"label", "edge", "morph", "features", "probability", "label_probability", "tokens", "spans", "parent"}
 _EDGE_KEYS = {"child", "parent", "label"}
@@ -103,6 +106,9 @@ def tree_from_json(data: object) -> tuple[Tree | None, Graph]:
         fields = _object(data, _TREE_KEYS, "a tree")
         comments = [_text(comment, "a comment") for comment in _list(fields, "comments")]
         name, text = _optional(fields, "id"), _optional(fields, "text")
+        _optional(fields, "document")
+        if type(fields.get("sentence", 1)) is not int:
+            raise ValueError(f"sentence must be a number, not {_shown(fields['sentence'])}")
         doubt = _probability(fields, "probability"), _probability(fields, "expected_f1")
         for index, item in enumerate(_list(fields, "tokens")):
             token = _object(item, _TOKEN_KEYS, f"token {index}")
@@ -218,16 +224,24 @@ def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
         if data is None:  # written for a line without words
             reading.empty()
             continue
-        tree, graph = tree_from_json(data)
-        name = data.get("id") if isinstance(data, dict) else None
-        name = name if isinstance(name, str) and bad_bytes(name) is None else None
-        reading.sentence(name, line)
-        defects = [Defect(f"the key {key!r} appears twice in an object", line) for key in twice]
-        defects += [Defect(d.message, line, d.repairable) for d in graph.defects]
-        if not defects and not graph.tokens:
-            reading.empty()
-        elif reading.accept(defects, name) and tree is not None:
+        tree = accepted_tree(data, reading, line, twice)
+        if tree is not None:
             yield tree
+
+
+def accepted_tree(data: object, reading: Reading, line: int, twice: Iterable[str] = ()) -> Tree | None:
+    """The tree that plain data describe, if it is sound; otherwise `reading` is told what is wrong. `line` is where it
+    stands, `twice` has keys that were given twice."""
+    tree, graph = tree_from_json(data)
+    name = data.get("id") if isinstance(data, dict) else None
+    name = name if isinstance(name, str) and bad_bytes(name) is None else None
+    reading.sentence(name, line)
+    defects = [Defect(f"the key {key!r} appears twice in an object", line) for key in twice]
+    defects += [Defect(d.message, line, d.repairable) for d in graph.defects]
+    if not defects and not graph.tokens:
+        reading.empty()
+        return None
+    return tree if reading.accept(defects, name) else None
 
 
 def write(trees: Iterable[Tree | None], report: Report, array: bool = False) -> Iterator[str]:

@@ -60,6 +60,9 @@ def _read_file(
             return  # an empty file has no trees, whatever its format
         entry = entry or guess_format(path, stream)
         chosen = check_options(entry, entry.read_options, options)
+        if entry.binary:
+            yield from entry.read(stream, reading, **chosen)
+            return
         with decoded(stream, encoding, entry.xml) as text:
             yield from entry.read(text, reading, **chosen)
 
@@ -102,6 +105,8 @@ def format_trees(trees: Iterable[Tree], format: str, report: Report, **options: 
     if format == "export3":
         format, options = "export", {**options, "version": 3}
     entry = format_named(format)
+    if entry.binary:
+        raise UsageError(f"{format} can only be read here, not written")
     chosen = check_options(entry, entry.write_options, options)
     if entry.name == "json":
         chosen["array"] = True
