@@ -27,7 +27,7 @@ ROWS = (
     ("model", "parser"),
     ("training",),  # Section 3.5
     ("pretraining",),
-    ("experiment", "integrations", "serve"),
+    ("experiment", "integrations", "serve", "corpus"),
     ("cli",),
 )
 WITHIN = {("treebank", "transform"), ("system", "transform"), ("evaluation", "drawing"), ("parser", "model")}

@@ -25,6 +25,7 @@ COMMANDS = {
     "pretrain": "Train an encoder on raw text, for a parser to start from.",
     "train": "Train a parser on a treebank.",
     "parse": "Parse text.",
+    "corpus": "Parse a corpus with many processes, here or on a cluster.",
     "serve": "Serve a page and an HTTP API.",
     "models": "List the models, or show the card of one.",
     "benchmark": "Measure the speed of training and parsing.",

@@ -1,0 +1,138 @@
+"""Workers that are processes of this machine, each with a pipe of its own: the death of one disturbs no other."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from typing import Any
+
+from discoparse.corpus.job import Job
+from discoparse.corpus.scheduling import Died, Done, Event, Ready, Unusable
+from discoparse.corpus.work import Failure, Worker, attempted
+from discoparse.files import termination_as_exit
+
+_GRACE = 5.0  # seconds that processes have to end, until they are killed
+_WATCH = 1.0  # seconds between looks at whether the program is still there
+
+
+@dataclass(frozen=True)
+class _Process:
+    process: SpawnProcess
+    pipe: Connection
+
+
+class LocalPool:
+    """A pool of processes. They are spawned, not forked: threads and GPUs of this one do not survive a fork."""
+
+    def __init__(self, job: Job, gpus_per_worker: float = 0) -> None:
+        self._job = job
+        self._gpus_per_worker = gpus_per_worker
+        self._context = multiprocessing.get_context("spawn")
+        self._processes: dict[int, _Process] = {}
+        self._started = 0
+
+    def start(self) -> int:
+        """See `Pool`."""
+        number, self._started = self._started, self._started + 1
+        ours, theirs = self._context.Pipe()
+        gpus = self._gpus(number)
+        process = self._context.Process(target=_serve, args=(self._job, theirs, gpus, os.getpid()), daemon=True)
+        process.start()
+        theirs.close()  # so that the pipe ends when the process does
+        self._processes[number] = _Process(process, ours)
+        return number
+
+    def submit(self, worker: int, unit: int) -> None:
+        """See `Pool`."""
+        with suppress(OSError):  # it has died: the next events tell
+            self._processes[worker].pipe.send(unit)
+
+    def events(self, timeout: float) -> Sequence[Event]:
+        """See `Pool`."""
+        found: list[Event] = []
+        pipes = {entry.pipe: number for number, entry in self._processes.items()}
+        for pipe in wait(list(pipes), timeout):
+            number = pipes[pipe]  # type: ignore[index]
+            try:
+                event = _event(number, self._processes[number].pipe.recv())
+            except (EOFError, OSError):
+                event = Died(number, self._bury(number))
+            if isinstance(event, Unusable):  # the process ends by itself
+                self._bury(number)
+            found.append(event)
+        return found
+
+    def stop(self) -> None:
+        """See `Pool`."""
+        for entry in self._processes.values():
+            entry.process.terminate()
+        end = time.monotonic() + _GRACE
+        for number, entry in list(self._processes.items()):
+            entry.process.join(max(0.0, end - time.monotonic()))
+            if entry.process.is_alive():
+                entry.process.kill()
+            self._bury(number)
+
+    def _bury(self, number: int) -> str:
+        """Clean up after a process; how it ended."""
+        entry = self._processes.pop(number)
+        entry.pipe.close()
+        entry.process.join()
+        code = entry.process.exitcode
+        return f"killed by {signal.Signals(-code).name}" if code is not None and code < 0 else f"exit status {code}"
+
+    def _gpus(self, number: int) -> str | None:
+        """The GPUs of a worker, as CUDA's variable names them: workers take turns. None: it is not restricted."""
+        if not self._gpus_per_worker:
+            return None
+        from discoparse.neural.device import choose_device
+
+        choose_device("cuda")
+        import torch
+
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        names = visible.split(",") if visible else [str(k) for k in range(torch.cuda.device_count())]
+        if self._gpus_per_worker <= 1:
+            return names[int(number * self._gpus_per_worker) % len(names)]
+        count = int(self._gpus_per_worker)
+        return ",".join(names[(number * count + k) % len(names)] for k in range(count))
+
+
+def _event(number: int, message: Any) -> Event:
+    if isinstance(message, str):
+        return Ready(number, message)
+    kind, result = message
+    return Unusable(number, result) if kind == "start" else Done(number, result)
+
+
+def _serve(job: Job, pipe: Connection, gpus: str | None, parent: int) -> None:
+    """What a process does: units that come through the pipe, until it is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the one that started them ends them
+    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
+    if gpus is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpus
+    with termination_as_exit(), suppress(EOFError, OSError):
+        worker = attempted(lambda: Worker(job))
+        if isinstance(worker, Failure):
+            pipe.send(("start", worker))
+            return
+        pipe.send(f"{socket.gethostname()}, process {os.getpid()}")
+        while True:
+            unit = pipe.recv()
+            pipe.send(("unit", attempted(lambda unit=unit: worker.run(unit))))  # type: ignore[misc]
+
+
+def _leave_with(parent: int) -> None:
+    """End this process when the one that started it is gone, however it ended."""
+    while os.getppid() == parent:
+        time.sleep(_WATCH)
+    os._exit(1)

@@ -1,0 +1,128 @@
+"""Workers that are actors of a Ray cluster.
+
+These are plain actors, not Ray Data: its checkpoints (`ray.data.checkpoint`) remember the ids of rows, which have to
+stay the same from input to output, while here a document becomes many sentences, or none; they seal neither input nor
+model; and which worker died is not told. Here the cluster moves no data: an actor gets the number of a unit, reads the
+input and writes the output itself, and the program alone decides what is done.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from discoparse.corpus.job import Job, Outcome
+from discoparse.corpus.scheduling import Died, Done, Event, Ready, Unusable
+from discoparse.corpus.work import Failure, Worker, attempted
+from discoparse.errors import DiscoparseError, UsageError
+
+
+class RayPool:
+    """A pool of actors. Each has a CPU and, if asked for, GPUs or a share of one; nodes may come and go."""
+
+    def __init__(self, job: Job, address: str | None = None, gpus_per_worker: float = 0) -> None:
+        self._ray = connect(address)
+        self._job = self._ray.put(job)
+        self._actor = self._ray.remote(_Actor).options(
+            num_cpus=1, num_gpus=gpus_per_worker, max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD"
+        )
+        self._actors: dict[int, Any] = {}
+        self._calls: dict[Any, int] = {}  # what was asked of whom
+        self._started = 0
+
+    def start(self) -> int:
+        """See `Pool`."""
+        number, self._started = self._started, self._started + 1
+        self._actors[number] = self._actor.remote()
+        self._calls[self._actors[number].start.remote(self._job)] = number
+        return number
+
+    def submit(self, worker: int, unit: int) -> None:
+        """See `Pool`."""
+        self._calls[self._actors[worker].run.remote(unit)] = worker
+
+    def events(self, timeout: float) -> Sequence[Event]:
+        """See `Pool`."""
+        found: list[Event] = []
+        if not self._calls:
+            return found
+        ready, _ = self._ray.wait(list(self._calls), num_returns=1, timeout=timeout)
+        for call in ready:
+            worker = self._calls.pop(call)
+            try:
+                event = _event(worker, self._ray.get(call))
+            except self._ray.exceptions.RayError as error:  # the actor, its process or its node is gone
+                event = Died(worker, _reason(error))
+            if isinstance(event, Died | Unusable):
+                self._ray.kill(self._actors.pop(worker))
+            found.append(event)
+        return found
+
+    def stop(self) -> None:
+        """See `Pool`."""
+        for actor in self._actors.values():
+            self._ray.kill(actor)
+        self._actors.clear()
+        self._calls.clear()
+
+
+def connect(address: str | None) -> Any:
+    """The module `ray`, connected to a cluster: the one at an address, or by Ray's own rules ($RAY_ADDRESS, one that
+    runs here, a new one on this machine)."""
+    try:
+        ray = import_module("ray")
+    except ImportError:
+        raise UsageError("the engine ray needs Ray: pip install 'discoparse[ray]'") from None
+    if not ray.is_initialized():
+        try:
+            ray.init(address, log_to_driver=False, logging_level="error", configure_logging=True)
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            message = str(error).splitlines()[0]
+            raise DiscoparseError(f"cannot connect to the Ray cluster {address or ''}: {message}") from None
+    return ray
+
+
+def cluster_workers(address: str | None, gpus_per_worker: float) -> int:
+    """How many workers a cluster has room for."""
+    resources = connect(address).cluster_resources()
+    count = resources.get("CPU", 0.0)
+    if gpus_per_worker:
+        gpus = resources.get("GPU", 0.0)
+        if not gpus:
+            raise UsageError("--gpus-per-worker: the cluster has no GPUs")
+        count = min(count, gpus / gpus_per_worker)
+    return max(1, int(count))
+
+
+class _Actor:
+    """A worker in a process of the cluster."""
+
+    def start(self, job: Job) -> str | Failure:
+        """Load the model; where this is."""
+        worker = attempted(lambda: Worker(job))
+        if isinstance(worker, Failure):
+            return worker
+        self._worker = worker
+        return f"{socket.gethostname()}, process {os.getpid()}"
+
+    def run(self, unit: int) -> tuple[Outcome | Failure]:
+        """Do a unit."""
+        return (attempted(lambda: self._worker.run(unit)),)
+
+
+def _event(worker: int, result: str | Failure | tuple[Outcome | Failure]) -> Event:
+    if isinstance(result, tuple):
+        return Done(worker, *result)
+    return Unusable(worker, result) if isinstance(result, Failure) else Ready(worker, result)
+
+
+def _reason(error: Exception) -> str:
+    """What Ray says about a death, without its advice of many lines."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    cause = next(
+        (line for line in lines if "cause" in line.lower() or "node" in line.lower()), lines[0] if lines else ""
+    )
+    return f"{type(error).__name__}: {cause}"
