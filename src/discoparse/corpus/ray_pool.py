@@ -19,6 +19,8 @@ from discoparse.corpus.scheduling import Died, Done, Event, Ready, Unusable
 from discoparse.corpus.work import Failure, Worker, attempted
 from discoparse.errors import DiscoparseError, UsageError
 
+_SHOWN = 240  # characters of what Ray says about a death
+
 
 class RayPool:
     """A pool of actors. Each has a CPU and, if asked for, GPUs or a share of one; nodes may come and go."""
@@ -120,9 +122,10 @@ def _event(worker: int, result: str | Failure | tuple[Outcome | Failure]) -> Eve
 
 
 def _reason(error: Exception) -> str:
-    """What Ray says about a death, without its advice of many lines."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    cause = next(
-        (line for line in lines if "cause" in line.lower() or "node" in line.lower()), lines[0] if lines else ""
-    )
-    return f"{type(error).__name__}: {cause}"
+    """What Ray says about a death, without its general advice.
+
+    >>> _reason(ValueError("The actor is dead. Some common causes include: (1) many"))
+    'ValueError: The actor is dead.'
+    """
+    said = " ".join(str(error).split()).partition(" Some common causes")[0]
+    return f"{type(error).__name__}: {said if len(said) <= _SHOWN else said[: _SHOWN - 1] + '…'}"

@@ -51,14 +51,19 @@ class Result:
     output: Path
     report: Path
     model: str
-    outcomes: list[Outcome]
-    units: int
-    resumed: int  # units that were done before this run
+    before: list[Outcome]  # units that were done before this run
+    done: list[Outcome]  # units that this run has done
+    units: int  # of the whole job
     incidents: Incidents
     workers: int
     engine: str
     seconds: float  # of this run, without planning
     planning: float  # seconds
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """What became of all units, in their order."""
+        return sorted([*self.before, *self.done], key=lambda outcome: outcome.unit)
 
     @property
     def problems(self) -> list[tuple[str, str]]:
@@ -70,13 +75,13 @@ class Result:
         """Whether every document of the input is in the output."""
         return not self.problems and not self.incidents.given_up
 
-    def total(self, name: str, since: int = 0) -> int:
-        """The sum of a figure over all units, or those that were done after the first `since`."""
-        return sum(getattr(outcome, name) for outcome in self.outcomes[since:])
+    def total(self, name: str) -> int:
+        """The sum of a figure over all units."""
+        return sum(getattr(outcome, name) for outcome in self.outcomes)
 
     def figures(self) -> dict[str, Any]:
         """For `discoparse corpus --json`."""
-        tokens = self.total("tokens", self.resumed)
+        tokens = sum(outcome.tokens for outcome in self.done)
         return {
             "output": str(self.output),
             "report": str(self.report),
@@ -91,7 +96,7 @@ class Result:
             "characters": self.total("characters"),
             "bytes": self.total("bytes"),
             "units": self.units,
-            "units_resumed": self.resumed,
+            "units_resumed": len(self.before),
             "units_given_up": len(self.incidents.given_up),
             "workers_lost": len(self.incidents.lost),
             "planning_seconds": round(self.planning, 3),
@@ -179,7 +184,7 @@ def _work(job: Job, record: Record, engine: Engine, planning: float, notice: Not
     """Do what is not done yet."""
     began = time.perf_counter()
     done = record.done(job)
-    outcomes = list(done.values())
+    new: list[Outcome] = []
     incidents = Incidents()
     waiting = [unit for unit in range(len(job.units)) if unit not in done]
     if done:
@@ -197,13 +202,13 @@ def _work(job: Job, record: Record, engine: Engine, planning: float, notice: Not
 
             def take_down(outcome: Outcome) -> None:
                 journal.add(outcome)
-                outcomes.append(outcome)
+                new.append(outcome)
                 bar.update(sizes[outcome.unit])
 
             Scheduler(pool, waiting, workers, incidents, notice).run(take_down)
     seconds = time.perf_counter() - began
-    facts = (len(job.units), len(done), incidents, workers, engine.name, seconds, planning)
-    return Result(record.output, record.report, job.options.model, outcomes, *facts)
+    facts = (len(job.units), incidents, workers, engine.name, seconds, planning)
+    return Result(record.output, record.report, job.options.model, list(done.values()), new, *facts)
 
 
 @contextmanager

@@ -1,0 +1,368 @@
+"""Jobs with processes of this machine: the rows of a serial run, whatever happens on the way."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import signal
+from multiprocessing import active_children
+from pathlib import Path
+
+import pytest
+from command_line import run_main
+from small_corpora import make_documents, make_model, run_elsewhere, serial_rows, stored_rows, write_json_lines
+
+import discoparse.corpus.plan
+from discoparse.corpus.job import Journal
+from discoparse.corpus.run import Engine, parse_corpus
+from discoparse.errors import DiscoparseError, UsageError
+from discoparse.treebank import read_trees
+
+pytest.importorskip("pyarrow", reason="needs the extra arrow")
+
+DOCUMENTS = make_documents(24)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return make_model(tmp_path_factory.mktemp("models"))
+
+
+@pytest.fixture(scope="module")
+def expected(model: str) -> list[dict[str, object]]:
+    return serial_rows(model, DOCUMENTS)
+
+
+@pytest.fixture(autouse=True)
+def small_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discoparse.corpus.plan, "LEAST_BYTES", 400)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    return write_json_lines(tmp_path / "corpus.jsonl", DOCUMENTS)
+
+
+def figures(output: Path) -> dict[str, object]:
+    return json.loads((output / ".job" / "report.json").read_text())
+
+
+@pytest.mark.parametrize("to", ["parquet", "jsonl"])
+def test_rows_are_those_of_a_serial_run(tmp_path, corpus, model, expected, to):
+    output = tmp_path / "out"
+    status, printed, errors = run_main(
+        *("corpus", str(corpus), str(output), "--model", model, "--num-workers", "2", "--to", to, "--json")
+    )
+    assert status == 0, errors
+    assert stored_rows(output) == expected
+    shown = json.loads(printed)
+    assert shown["documents"] == len(DOCUMENTS)
+    assert shown["sentences"] == len(expected)
+    assert shown["tokens"] == sum(len(row["tokens"]) for row in expected)
+    assert shown["units"] > 3
+    assert shown["workers"] == 2
+    assert shown["complete"] is True
+    assert shown.items() <= figures(output).items()
+    assert f"{len(expected)} sentences" in errors
+
+
+@pytest.mark.parametrize("to", ["parquet", "jsonl"])
+def test_convert_reads_the_output(tmp_path, corpus, model, expected, to):
+    parse_corpus([str(corpus)], str(tmp_path / "out"), model, engine=Engine(workers=1), to=to)
+    status, _, errors = run_main("convert", str(tmp_path / "out"), str(tmp_path / "trees.export"))
+    assert status == 0, errors
+    trees = list(read_trees(tmp_path / "trees.export"))
+    assert [tree.id for tree in trees] == [row["id"] for row in expected]
+    assert [tree.words for tree in trees] == [[token["word"] for token in row["tokens"]] for row in expected]
+
+
+def test_text_files_in_folders(tmp_path, model):
+    folder = tmp_path / "texts"
+    (folder / "b").mkdir(parents=True)
+    texts = {"a.txt": "The dog barks.\r\nNo.", "b/c.txt.gz": "What did you see?", "b/d.txt": "\ufeffCats."}
+    (folder / "a.txt").write_bytes(texts["a.txt"].encode())
+    (folder / "b" / "c.txt.gz").write_bytes(gzip.compress(texts["b/c.txt.gz"].encode()))
+    (folder / "b" / "d.txt").write_bytes(texts["b/d.txt"].encode())
+    (folder / "README.md").write_text("not a part of it")
+    parse_corpus([str(folder)], str(tmp_path / "out"), model, engine=Engine(workers=1))
+    texts["b/d.txt"] = "Cats."  # without its byte order mark
+    assert stored_rows(tmp_path / "out") == serial_rows(model, texts)
+
+
+def test_pretokenized_and_lines(tmp_path, model):
+    text = "The dog barks . No one\nsees\n\nit .\n"
+    (tmp_path / "a.txt").write_text(text)
+    options = {"engine": Engine(workers=1), "to": "jsonl"}
+    parse_corpus([str(tmp_path / "a.txt")], str(tmp_path / "pre"), model, pretokenized=True, **options)
+    parse_corpus([str(tmp_path / "a.txt")], str(tmp_path / "lines"), model, lines=True, **options)
+    pre, lines = stored_rows(tmp_path / "pre"), stored_rows(tmp_path / "lines")
+    assert [row["text"] for row in pre] == ["The dog barks . No one", "sees", "it ."]
+    assert [row["text"] for row in lines] == ["The dog barks .", "No one", "sees", "it ."]
+    assert [row["sentence"] for row in pre] == [1, 2, 3]
+    assert all(text[slice(*token["span"])] == token["word"] for row in pre for token in row["tokens"])
+
+
+def test_the_model_is_chosen_by_the_text(tmp_path, monkeypatch):
+    from installed_models import Packages
+
+    packages = Packages(tmp_path / "packages", monkeypatch)
+    packages.add("en", "en")
+    packages.add("ne", "ne", mirrored=True)
+    (tmp_path / "a.txt").write_text("What did you see? The dog barks.")
+
+    class Nobody:
+        """A pool that does nothing: the model is chosen before."""
+
+        def __init__(self, job, gpus):
+            raise UsageError(f"chosen: {job.options.model}")
+
+    monkeypatch.setattr("discoparse.corpus.run.LocalPool", Nobody)
+    with pytest.raises(UsageError, match="chosen: en"):
+        parse_corpus([str(tmp_path / "a.txt")], str(tmp_path / "out"))
+    (tmp_path / "empty.txt").write_text(" \n")
+    with pytest.raises(UsageError, match="no text to choose a model by"):
+        parse_corpus([str(tmp_path / "empty.txt")], str(tmp_path / "out2"))
+
+
+# -- what goes wrong ---------------------------------------------------------------------------------------------------
+
+
+def test_documents_that_cannot_be_read(tmp_path, model, expected):
+    """They are left out and named; all others are there."""
+    lines = write_json_lines(tmp_path / "corpus.jsonl", DOCUMENTS).read_bytes().splitlines(keepends=True)
+    bad = [b'{"id": "x", "text": "caf\xe9"}\n', b'{"id": "y", "text": \n', b'{"id": "z"}\n', b'{"id": 1, "text": 2}\n']
+    mixed = [*lines[:3], *bad, *lines[3:]]
+    (tmp_path / "corpus.jsonl").write_bytes(b"".join(mixed))
+    status, _, errors = run_main(
+        *("corpus", str(tmp_path / "corpus.jsonl"), str(tmp_path / "out"), "--model", model, "--num-workers", "2")
+    )
+    assert status == 1
+    assert stored_rows(tmp_path / "out") == expected
+    found = figures(tmp_path / "out")
+    assert [entry["place"] for entry in found["problems"]] == [f"corpus.jsonl:{k}" for k in (4, 5, 6, 7)]
+    reasons = ["byte 25 (0xe9) is not UTF-8", "this is not JSON", "there is no field 'text'", "not a string in field"]
+    for reason, entry in zip(reasons, found["problems"], strict=True):
+        assert reason in entry["problem"]
+        assert f"{entry['place']}: {entry['problem']}" in errors
+    assert found["unread_documents"] == 4
+    assert found["complete"] is False
+    assert "report.json" in errors
+
+
+def test_a_document_that_makes_the_parser_fail_costs_only_itself(tmp_path, corpus, model, expected, monkeypatch):
+    from discoparse.corpus.job import Job, Options
+    from discoparse.corpus.plan import make_plan
+    from discoparse.corpus.sources import find_sources
+    from discoparse.corpus.work import Worker, model_seal
+
+    monkeypatch.setattr(discoparse.corpus.plan, "LEAST_BYTES", 1 << 20)
+    sources = find_sources([str(corpus)])
+    (tmp_path / "out" / ".job").mkdir(parents=True)
+    options = Options(model, model_seal(model), "0", to="jsonl")
+    worker = Worker(Job(str(tmp_path / "out"), options, sources, make_plan(sources, "text").units))
+    parse = worker.parser.parse_passages
+
+    def failing(passages, **options):
+        held = list(passages)
+        if any(passage.text in DOCUMENTS["d5"] for passage in held):
+            yield from parse(held[:1])
+            raise MemoryError("too much")
+        yield from parse(held)
+
+    monkeypatch.setattr(worker.parser, "parse_passages", failing)
+    outcome = worker.run(0)
+    assert outcome.problems == [("d5", "it cannot be parsed: MemoryError: too much")]
+    assert outcome.documents == len(DOCUMENTS) - 1
+    shutil.rmtree(tmp_path / "out" / ".job")
+    rows = stored_rows(tmp_path / "out")
+    assert rows == [row for row in expected if row["document"] != "d5"]
+    assert outcome.sentences == len(rows)
+
+
+def test_a_killed_worker_is_replaced(tmp_path, corpus, model, expected, monkeypatch):
+    add, killed = Journal.add, []
+
+    def add_and_kill(journal, outcome):
+        add(journal, outcome)
+        if not killed:
+            killed.append(active_children()[0].pid)
+            os.kill(killed[0], signal.SIGKILL)
+
+    monkeypatch.setattr(Journal, "add", add_and_kill)
+    notices: list[str] = []
+    output = tmp_path / "out"
+    result = parse_corpus([str(corpus)], str(output), model, engine=Engine(workers=2), notice=notices.append)
+    assert stored_rows(output) == expected
+    assert result.complete
+    (lost,) = result.incidents.lost
+    assert lost["reason"] == "killed by SIGKILL"
+    assert str(killed[0]) in lost["worker"]
+    assert figures(output)["lost"] == [lost]
+    assert notices == [f"lost a worker ({lost['worker']}): killed by SIGKILL"]
+    assert not active_children()
+
+
+def test_the_end_of_the_program_ends_its_workers(tmp_path, corpus, model):
+    """However it ends: nothing may go on writing into the output."""
+    ended = run_elsewhere(
+        *("corpus", str(corpus), str(tmp_path / "out"), "-m", model, "--num-workers", "2"), die_after=1
+    )
+    assert ended.returncode == -signal.SIGKILL  # and standard error, which workers inherit, was closed
+
+
+# -- going on ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("to", ["parquet", "jsonl"])
+def test_a_killed_job_goes_on(tmp_path, corpus, model, expected, to):
+    output = tmp_path / "out"
+    arguments = ("corpus", str(corpus), str(output), "-m", model, "--num-workers", "2", "--to", to)
+    assert run_elsewhere(*arguments, die_after=3).returncode == -signal.SIGKILL
+    journal = (output / ".job" / "journal.jsonl").read_text().splitlines()
+    assert len(journal) == 3
+    assert len(stored_rows(output)) < len(expected)
+    (output / f".part-00009.{to}.0123.unfinished").write_text("what a killed worker leaves")
+    with (output / ".job" / "journal.jsonl").open("a") as stream:
+        stream.write('{"unit": 4, "docum')  # cut off in the middle
+    status, printed, errors = run_main(*arguments, "--resume", "--num-workers", "1", "--json")
+    assert status == 0, errors
+    assert f"3 of {json.loads(printed)['units']} units are done already" in errors
+    assert json.loads(printed)["units_resumed"] == 3
+    assert json.loads(printed)["sentences"] == len(expected)
+    assert stored_rows(output) == expected
+    assert not list(output.glob(".part-*"))
+
+
+def test_a_file_that_is_gone_or_cut_is_made_again(tmp_path, corpus, model, expected):
+    output = tmp_path / "out"
+    parse_corpus([str(corpus)], str(output), model, engine=Engine(workers=1))
+    (output / "part-00001.parquet").unlink()
+    (output / "part-00002.parquet").write_bytes((output / "part-00002.parquet").read_bytes()[:-1])
+    result = parse_corpus([str(corpus)], str(output), model, engine=Engine(workers=1), resume=True)
+    assert [outcome.unit for outcome in result.done] == [1, 2]
+    assert stored_rows(output) == expected
+
+
+def test_a_finished_job_needs_no_worker_to_go_on(tmp_path, corpus, model, monkeypatch):
+    output = str(tmp_path / "out")
+    first = parse_corpus([str(corpus)], output, model, engine=Engine(workers=1))
+    monkeypatch.setattr("discoparse.corpus.run.LocalPool", None)
+    again = parse_corpus([str(corpus)], output, resume=True)
+    assert again.total("sentences") == first.total("sentences")
+    assert len(again.before) == first.units
+
+
+def test_resume_begins_where_there_is_nothing(tmp_path, corpus, model, expected):
+    parse_corpus([str(corpus)], str(tmp_path / "out"), model, engine=Engine(workers=1), resume=True)
+    assert stored_rows(tmp_path / "out") == expected
+
+
+def test_without_resume_a_job_is_not_touched(tmp_path, corpus, model, monkeypatch):
+    output = str(tmp_path / "out")
+    parse_corpus([str(corpus)], output, model, engine=Engine(workers=1))
+    monkeypatch.setattr("discoparse.corpus.run.LocalPool", None)
+    with pytest.raises(UsageError, match="go on with it by --resume"):
+        parse_corpus([str(corpus)], output, model)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").touch()
+    with pytest.raises(UsageError, match="other files in it"):
+        parse_corpus([str(corpus)], str(tmp_path / "full"), model)
+    with pytest.raises(UsageError, match="is a file"):
+        parse_corpus([str(corpus)], str(corpus), model)
+
+
+@pytest.fixture
+def begun(tmp_path, corpus, model):
+    """A job of which a part is done."""
+    output = tmp_path / "out"
+    parse_corpus([str(corpus)], str(output), model, engine=Engine(workers=1))
+    (output / "part-00001.parquet").unlink()
+    return output
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"to": "jsonl"}, "--to is 'jsonl' now and was 'parquet'"),
+        ({"lines": True}, "--lines is True now and was False"),
+        ({"pretokenized": True}, "--pretokenized is True now"),
+        ({"fields": discoparse.corpus.documents.Fields(id="year")}, "--id-field is 'year' now and was None"),
+        ({"engine": Engine(gpus_per_worker=1)}, "--device is 'cuda' now and was 'cpu'"),
+    ],
+)
+def test_other_options_are_refused(begun, corpus, model, changes, complaint):
+    with pytest.raises(UsageError, match="cannot go on, since it was begun differently") as caught:
+        parse_corpus([str(corpus)], str(begun), model, resume=True, **changes)
+    assert complaint in str(caught.value)
+
+
+def test_another_input_is_refused(begun, corpus, model):
+    before = corpus.read_text()
+    corpus.write_text(before.replace("dog", "cow", 1))
+    with pytest.raises(UsageError, match=r"the file corpus\.jsonl of the input was changed"):
+        parse_corpus([str(corpus)], str(begun), model, resume=True)
+    corpus.write_text(before)  # with a new time, which does not matter
+    more = write_json_lines(corpus.with_name("more.jsonl"), {"m": "More."})
+    with pytest.raises(UsageError, match=r"the input has a new file more\.jsonl"):
+        parse_corpus([str(corpus), str(more)], str(begun), model, resume=True)
+    with pytest.raises(UsageError, match=r"lacks the file corpus\.jsonl"):
+        parse_corpus([str(more)], str(begun), model, resume=True)
+    assert parse_corpus([str(corpus)], str(begun), model, engine=Engine(workers=1), resume=True).complete
+
+
+def test_another_model_is_refused(begun, corpus, model, tmp_path):
+    from random_model import save_random_model
+
+    save_random_model(tmp_path / "other" / "model", "nl")
+    with pytest.raises(UsageError, match="the content of the model is"):
+        parse_corpus([str(corpus)], str(begun), str(tmp_path / "other" / "model"), resume=True)
+
+
+def test_another_version_is_refused(begun, corpus, model, monkeypatch):
+    monkeypatch.setattr(discoparse, "__version__", "9.9", raising=False)
+    with pytest.raises(UsageError, match=r"the version of discoparse is '9\.9' now and was"):
+        parse_corpus([str(corpus)], str(begun), model, resume=True)
+
+
+def test_two_programs_do_not_work_on_one_job(tmp_path, corpus, model):
+    from discoparse.corpus.job import Record
+
+    output = tmp_path / "out"
+    with Record(output).held(resume=False), pytest.raises(UsageError, match="another process is working"):
+        parse_corpus([str(corpus)], str(output), model)
+
+
+# -- wrong use ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["only-one"], "corpus needs an input and an output"),
+        (["nowhere", "OUT"], "there is no file or directory nowhere"),
+        (["IN", "OUT", "--lines", "--pretokenized"], "--lines is for raw text"),
+        (["IN", "OUT", "--address", "auto"], "add --engine ray"),
+        (["IN", "OUT", "--model", "nonsense"], "there is no model 'nonsense'"),
+    ],
+)
+def test_wrong_use_is_refused(tmp_path, corpus, arguments, complaint):
+    named = [{"IN": str(corpus), "OUT": str(tmp_path / "out")}.get(part, part) for part in arguments]
+    status, _, errors = run_main("corpus", *named)
+    assert (status, complaint in errors) == (2, True), errors
+
+
+def test_schemas_are_printed():
+    status, printed, _ = run_main("corpus", "--schema", "json")
+    assert status == 0
+    assert json.loads(printed)["required"] == ["tokens", "nodes"]
+    status, printed, _ = run_main("corpus", "--schema", "arrow")
+    assert status == 0
+    assert json.loads(printed)["schema"]["fields"][0]["name"] == "id"
+
+
+def test_a_model_that_workers_do_not_have(tmp_path, corpus, model, monkeypatch):
+    monkeypatch.setattr("discoparse.corpus.run.model_seal", lambda name: "another")
+    with pytest.raises(DiscoparseError, match=r"no worker can be used: the model .* is not the one of this job"):
+        parse_corpus([str(corpus)], str(tmp_path / "out"), model, engine=Engine(workers=2))

@@ -1,0 +1,110 @@
+"""The same jobs on a Ray cluster of several nodes on this machine: actors die, nodes leave, the program is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import run_main
+from small_corpora import make_documents, make_model, run_elsewhere, serial_rows, stored_rows, write_json_lines
+
+import discoparse.corpus.plan
+from discoparse.corpus.ray_pool import RayPool
+from discoparse.corpus.run import Engine, parse_corpus
+from discoparse.errors import DiscoparseError, UsageError
+
+ray = pytest.importorskip("ray", reason="needs the extra ray")
+cluster_utils = pytest.importorskip("ray.cluster_utils")
+actors = pytest.importorskip("ray._private.state").actors  # all that there were, by id
+
+DOCUMENTS = make_documents(200, seed=2)
+MEMORY = 80 << 20  # bytes of a node's object store, the least that Ray takes
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Three nodes that work, and one that only keeps the books."""
+    made = cluster_utils.Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": MEMORY, "include_dashboard": False}
+    )
+    for _ in range(3):
+        made.add_node(num_cpus=1, object_store_memory=MEMORY)
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return make_model(tmp_path_factory.mktemp("models"))
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(discoparse.corpus.plan, "LEAST_BYTES", 400)
+    return str(write_json_lines(tmp_path / "corpus.jsonl", DOCUMENTS))
+
+
+def test_a_killed_program_goes_on(tmp_path: Path, cluster: Any, model: str, corpus: str) -> None:
+    output = tmp_path / "out"
+    arguments = ("corpus", corpus, str(output), "-m", model, "--engine", "ray", "--address", cluster.address)
+    killed = run_elsewhere(*arguments, die_after=4)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert len((output / ".job" / "journal.jsonl").read_text().splitlines()) == 4
+    status, printed, errors = run_main(*arguments, "--resume", "--json")
+    assert status == 0, errors
+    shown = json.loads(printed)
+    assert shown["units_resumed"] == 4
+    assert shown["workers"] == 3
+    assert shown["workers_lost"] == 0
+    assert stored_rows(output) == serial_rows(model, DOCUMENTS)
+
+
+def test_an_actor_dies_and_a_node_leaves(
+    tmp_path: Path, cluster: Any, model: str, corpus: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one job, with a document that cannot be read: all others come out as in a serial run."""
+    with open(corpus, "a") as stream:
+        stream.write("not JSON\n")
+    submit, given = RayPool.submit, []
+
+    def submit_and_disturb(pool: RayPool, worker: int, unit: int) -> None:
+        submit(pool, worker, unit)
+        given.append(unit)
+        actor = actors()[pool._actors[worker]._actor_id.hex()]
+        if len(given) == 5:
+            os.kill(actor["Pid"], signal.SIGKILL)
+        if len(given) == 12:
+            node = actor["Address"]["NodeID"]
+            cluster.remove_node(next(n for n in cluster.worker_nodes if n.node_id == node), allow_graceful=False)
+
+    monkeypatch.setattr(RayPool, "submit", submit_and_disturb)
+    output = tmp_path / "out"
+    engine = Engine("ray", address=cluster.address)
+    told: list[str] = []
+    result = parse_corpus([corpus], str(output), model, engine=engine, notice=told.append)
+    assert stored_rows(output) == serial_rows(model, DOCUMENTS)
+    assert [place for place, _ in result.problems] == [f"corpus.jsonl:{len(DOCUMENTS) + 1}"]
+    assert len(result.incidents.lost) == 2
+    assert len(told) == 2
+    assert not result.incidents.given_up
+
+
+def test_a_model_that_the_nodes_do_not_have(
+    tmp_path: Path, cluster: Any, model: str, corpus: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("discoparse.corpus.run.model_seal", lambda name: "another")
+    engine = Engine("ray", workers=2, address=cluster.address)
+    with pytest.raises(DiscoparseError, match="no worker can be used: the model"):
+        parse_corpus([corpus], str(tmp_path / "out"), model, engine=engine)
+
+
+def test_a_cluster_without_gpus(tmp_path: Path, cluster: Any, model: str, corpus: str) -> None:
+    engine = Engine("ray", gpus_per_worker=0.5, address=cluster.address)
+    with pytest.raises(UsageError, match="the cluster has no GPUs"):
+        parse_corpus([corpus], str(tmp_path / "out"), model, engine=engine)
