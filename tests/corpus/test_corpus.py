@@ -204,6 +204,20 @@ def test_a_killed_worker_is_replaced(tmp_path, corpus, model, expected, monkeypa
     assert not active_children()
 
 
+def test_a_file_that_changes_meanwhile_is_noticed(tmp_path, corpus, model, monkeypatch):
+    add = Journal.add
+
+    def add_and_write(journal, outcome):
+        add(journal, outcome)
+        corpus.write_bytes(corpus.read_bytes() + b"\n")
+
+    monkeypatch.setattr(Journal, "add", add_and_write)
+    status, _, errors = run_main("corpus", str(corpus), str(tmp_path / "out"), "-m", model, "--num-workers", "1")
+    assert status == 1
+    assert "corpus.jsonl was changed while the job ran" in errors
+    assert figures(tmp_path / "out")["changed"] == ["corpus.jsonl"]
+
+
 def test_the_end_of_the_program_ends_its_workers(tmp_path, corpus, model):
     """However it ends: nothing may go on writing into the output."""
     ended = run_elsewhere(
@@ -351,6 +365,7 @@ def test_wrong_use_is_refused(tmp_path, corpus, arguments, complaint):
     named = [{"IN": str(corpus), "OUT": str(tmp_path / "out")}.get(part, part) for part in arguments]
     status, _, errors = run_main("corpus", *named)
     assert (status, complaint in errors) == (2, True), errors
+    assert not (tmp_path / "out").exists()
 
 
 def test_schemas_are_printed():

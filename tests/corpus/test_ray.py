@@ -85,14 +85,17 @@ def test_an_actor_dies_and_a_node_leaves(
 
     monkeypatch.setattr(RayPool, "submit", submit_and_disturb)
     output = tmp_path / "out"
-    engine = Engine("ray", address=cluster.address)
-    told: list[str] = []
-    result = parse_corpus([corpus], str(output), model, engine=engine, notice=told.append)
+    status, printed, errors = run_main(
+        *("corpus", corpus, str(output), "-m", model, "--engine", "ray", "--address", cluster.address, "--json")
+    )
+    assert status == 1
     assert stored_rows(output) == serial_rows(model, DOCUMENTS)
-    assert [place for place, _ in result.problems] == [f"corpus.jsonl:{len(DOCUMENTS) + 1}"]
-    assert len(result.incidents.lost) == 2
-    assert len(told) == 2
-    assert not result.incidents.given_up
+    shown = json.loads(printed)  # and nothing else, although Ray has much to say
+    report = json.loads((output / ".job" / "report.json").read_text())
+    assert [entry["place"] for entry in report["problems"]] == [f"corpus.jsonl:{len(DOCUMENTS) + 1}"]
+    assert shown["workers_lost"] == len(report["lost"]) == 2
+    assert shown["units_given_up"] == 0
+    assert errors.count("lost a worker") == 2
 
 
 def test_a_model_that_the_nodes_do_not_have(

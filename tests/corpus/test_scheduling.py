@@ -14,7 +14,7 @@ from discoparse.errors import DiscoparseError
 
 
 def outcome(unit: int) -> Outcome:
-    return Outcome(unit, 1, 1, 1, 1, 1, [], [])
+    return Outcome(unit, 1, 1, 1, 1, 1, 0.5, [], [])
 
 
 Answer = Callable[[int, int], Event | None]  # to a unit that a worker was given: the worker, the unit

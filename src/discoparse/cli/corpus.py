@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from contextlib import redirect_stdout
 
 import click
 
@@ -25,17 +27,34 @@ def _print_schema(ctx: click.Context, parameter: click.Parameter, kind: str | No
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="INPUT [INPUT ...] OUTPUT")
-@click.option("-m", "--model", metavar="NAME|DIR", callback=tell_namesake, help="[by the language of the text].")
-@click.option("--engine", type=click.Choice(ENGINES), default="local", show_default=True, help="Who works.")
-@click.option("--address", metavar="HOST:PORT", help="Ray's cluster [$RAY_ADDRESS, or one on this machine].")
-@click.option("--num-workers", type=click.IntRange(min=1), metavar="N", help="[as many as there are CPUs or GPUs].")
+@click.option(
+    "-m",
+    "--model",
+    metavar="NAME|DIR",
+    callback=tell_namesake,
+    help="A shipped model or a directory [by the language of the first documents].",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    default="local",
+    show_default=True,
+    help="Processes of this machine, or actors of a Ray cluster.",
+)
+@click.option("--address", metavar="HOST:PORT", help="Of the Ray cluster [$RAY_ADDRESS, or one on this machine].")
+@click.option(
+    "--num-workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes or actors that parse [as many as there are CPUs, or as share the GPUs].",
+)
 @click.option(
     "--gpus-per-worker",
-    type=click.FloatRange(min=0),
+    type=click.FloatRange(0, 1),
     metavar="N",
     default=0,
     show_default=True,
-    help="0.5: two workers share one; 0: workers use a CPU each.",
+    help="GPUs of each worker; 0.5: two share one; 0: parse on CPUs.",
 )
 @click.option("--resume", is_flag=True, help="Go on with the job in OUTPUT, or begin it if there is none.")
 @click.option("--from", "from_", type=click.Choice(KINDS), help="What the input is [by the names of the files].")
@@ -85,19 +104,20 @@ def command(
     if address is not None and engine != "ray":
         raise UsageError("--address is that of a Ray cluster: add --engine ray")
     try:
-        result = parse_corpus(
-            inputs,
-            output,
-            model,
-            engine=Engine(engine, num_workers, gpus_per_worker, address),
-            resume=resume,
-            kind=from_,
-            to=to,
-            lines=lines,
-            pretokenized=pretokenized,
-            fields=Fields(text_field, id_field),
-            notice=tell,
-        )
+        with redirect_stdout(sys.stderr):  # Ray writes messages on standard output, which is for --json
+            result = parse_corpus(
+                inputs,
+                output,
+                model,
+                engine=Engine(engine, num_workers, gpus_per_worker, address),
+                resume=resume,
+                kind=from_,
+                to=to,
+                lines=lines,
+                pretokenized=pretokenized,
+                fields=Fields(text_field, id_field),
+                notice=tell,
+            )
     except (KeyboardInterrupt, SystemExit):
         tell("what is done is kept: go on with --resume")
         raise
@@ -118,6 +138,8 @@ def _tell_result(result: Result) -> None:
         tell(f"{place}: {problem}")
     if len(result.problems) > _SHOWN:
         tell(f"… and {len(result.problems) - _SHOWN:,} more documents that are left out")
+    for name in result.changed[:_SHOWN]:
+        tell(f"{name} was changed while the job ran: its rows may be of both versions; start it again")
     if result.incidents.given_up:
         tell(f"{len(result.incidents.given_up):,} units were given up: try them again with --resume")
     if result.incidents.lost:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from discoparse._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from discoparse.corpus.job import Options
-    from discoparse.corpus.run import Result, parse_corpus
+    from discoparse.corpus.documents import Fields
+    from discoparse.corpus.run import Engine, Result, parse_corpus
 
-__all__ = ["Options", "Result", "parse_corpus"]
+__all__ = ["Engine", "Fields", "Result", "parse_corpus"]
 
-__getattr__, __dir__ = lazy_names(__name__, {"Options": "job", "Result": "run", "parse_corpus": "run"})
+__getattr__, __dir__ = lazy_names(
+    __name__, {"Engine": "run", "Fields": "documents", "Result": "run", "parse_corpus": "run"}
+)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from discoparse.corpus.documents import Fields
-from discoparse.corpus.plan import Fingerprint, Plan, Unit, fingerprint_of
+from discoparse.corpus.plan import Fingerprint, Plan, Unit
 from discoparse.corpus.sources import Source
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.files import Locked, decode_json, encode_json, exclusive, replace_file
@@ -67,6 +67,7 @@ class Outcome:
     tokens: int
     characters: int
     bytes: int  # of its file
+    cpu_seconds: float  # that the worker took for it
     problems: list[tuple[str, str]]  # documents that could not be read or parsed: place and problem
     notices: list[tuple[str, str]]  # sentences that were cut: document and notice
 
@@ -196,5 +197,5 @@ def _changed_input(before: Sequence[Fingerprint], sources: Sequence[Source]) -> 
     return [
         f"the file {known.name} of the input was changed"
         for known, source in zip(before, sources, strict=True)
-        if not known.same_content(fingerprint_of(source, known))
+        if known.is_stale(source)
     ]

@@ -40,12 +40,20 @@ class LocalPool:
         self._processes: dict[int, _Process] = {}
         self._started = 0
 
+    def room(self) -> int:
+        """See `Pool`."""
+        if self._gpus_per_worker:
+            return max(1, int(len(_visible_gpus()) / self._gpus_per_worker))
+        if hasattr(os, "sched_getaffinity"):  # the cores that this process may use
+            return len(os.sched_getaffinity(0))
+        return os.cpu_count() or 1
+
     def start(self) -> int:
         """See `Pool`."""
         number, self._started = self._started, self._started + 1
         ours, theirs = self._context.Pipe()
-        gpus = self._gpus(number)
-        process = self._context.Process(target=_serve, args=(self._job, theirs, gpus, os.getpid()), daemon=True)
+        arguments = (self._job, theirs, self._gpu(number), os.getpid())
+        process = self._context.Process(target=_serve, args=arguments, daemon=True)
         process.start()
         theirs.close()  # so that the pipe ends when the process does
         self._processes[number] = _Process(process, ours)
@@ -90,21 +98,23 @@ class LocalPool:
         code = entry.process.exitcode
         return f"killed by {signal.Signals(-code).name}" if code is not None and code < 0 else f"exit status {code}"
 
-    def _gpus(self, number: int) -> str | None:
-        """The GPUs of a worker, as CUDA's variable names them: workers take turns. None: it is not restricted."""
+    def _gpu(self, number: int) -> str | None:
+        """The GPU of a worker, as CUDA's variable names it: workers take turns. None: it needs none."""
         if not self._gpus_per_worker:
             return None
-        from discoparse.neural.device import choose_device
+        names = _visible_gpus()
+        return names[int(number * self._gpus_per_worker) % len(names)]
 
-        choose_device("cuda")
-        import torch
 
-        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-        names = visible.split(",") if visible else [str(k) for k in range(torch.cuda.device_count())]
-        if self._gpus_per_worker <= 1:
-            return names[int(number * self._gpus_per_worker) % len(names)]
-        count = int(self._gpus_per_worker)
-        return ",".join(names[(number * count + k) % len(names)] for k in range(count))
+def _visible_gpus() -> list[str]:
+    """The GPUs that this process may use, by the names of CUDA's variable."""
+    from discoparse.neural.device import choose_device
+
+    choose_device("cuda")  # or say that there is none
+    import torch
+
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return visible.split(",") if visible else [str(k) for k in range(torch.cuda.device_count())]
 
 
 def _event(number: int, message: Any) -> Event:
@@ -114,12 +124,12 @@ def _event(number: int, message: Any) -> Event:
     return Unusable(number, result) if kind == "start" else Done(number, result)
 
 
-def _serve(job: Job, pipe: Connection, gpus: str | None, parent: int) -> None:
+def _serve(job: Job, pipe: Connection, gpu: str | None, parent: int) -> None:
     """What a process does: units that come through the pipe, until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the one that started them ends them
     threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
-    if gpus is not None:
-        os.environ["CUDA_VISIBLE_DEVICES"] = gpus
+    if gpu is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpu
     with termination_as_exit(), suppress(EOFError, OSError):
         worker = attempted(lambda: Worker(job))
         if isinstance(worker, Failure):

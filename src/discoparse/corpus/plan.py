@@ -42,6 +42,10 @@ class Fingerprint:
         """Whether this is the same input, whatever its time."""
         return (self.name, self.kind, self.digest) == (other.name, other.kind, other.digest)
 
+    def is_stale(self, source: Source) -> bool:
+        """Whether the file now has another content; it is read only if its size or time say so."""
+        return not self.same_content(fingerprint_of(source, self))
+
 
 @dataclass(frozen=True)
 class Part:

@@ -23,10 +23,25 @@ _SHOWN = 240  # characters of what Ray says about a death
 
 
 class RayPool:
-    """A pool of actors. Each has a CPU and, if asked for, GPUs or a share of one; nodes may come and go."""
+    """A pool of actors. Each has a CPU and, if asked for, a GPU or a share of one; nodes may come and go.
+
+    `address` is that of the cluster; without it, Ray's own rules apply: $RAY_ADDRESS, a cluster that runs on this
+    machine, a new one. A program that is connected to a cluster already stays so.
+    """
 
     def __init__(self, job: Job, address: str | None = None, gpus_per_worker: float = 0) -> None:
-        self._ray = connect(address)
+        try:
+            self._ray = import_module("ray")
+        except ImportError:
+            raise UsageError("the engine ray needs Ray: pip install 'discoparse[ray]'") from None
+        self._connected_here = not self._ray.is_initialized()
+        if self._connected_here:
+            try:
+                self._ray.init(address, log_to_driver=False, logging_level="error")
+            except (ConnectionError, ValueError, RuntimeError) as error:
+                message = str(error).splitlines()[0]
+                raise DiscoparseError(f"cannot connect to the Ray cluster {address or 'here'}: {message}") from None
+        self._gpus_per_worker = gpus_per_worker
         self._job = self._ray.put(job)
         self._actor = self._ray.remote(_Actor).options(
             num_cpus=1, num_gpus=gpus_per_worker, max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD"
@@ -34,6 +49,16 @@ class RayPool:
         self._actors: dict[int, Any] = {}
         self._calls: dict[Any, int] = {}  # what was asked of whom
         self._started = 0
+
+    def room(self) -> int:
+        """See `Pool`."""
+        resources = self._ray.cluster_resources()
+        count = resources.get("CPU", 0.0)
+        if self._gpus_per_worker:
+            if not resources.get("GPU"):
+                raise UsageError("--gpus-per-worker: the cluster has no GPUs")
+            count = min(count, resources["GPU"] / self._gpus_per_worker)
+        return max(1, int(count))
 
     def start(self) -> int:
         """See `Pool`."""
@@ -69,34 +94,8 @@ class RayPool:
             self._ray.kill(actor)
         self._actors.clear()
         self._calls.clear()
-
-
-def connect(address: str | None) -> Any:
-    """The module `ray`, connected to a cluster: the one at an address, or by Ray's own rules ($RAY_ADDRESS, one that
-    runs here, a new one on this machine)."""
-    try:
-        ray = import_module("ray")
-    except ImportError:
-        raise UsageError("the engine ray needs Ray: pip install 'discoparse[ray]'") from None
-    if not ray.is_initialized():
-        try:
-            ray.init(address, log_to_driver=False, logging_level="error", configure_logging=True)
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            message = str(error).splitlines()[0]
-            raise DiscoparseError(f"cannot connect to the Ray cluster {address or ''}: {message}") from None
-    return ray
-
-
-def cluster_workers(address: str | None, gpus_per_worker: float) -> int:
-    """How many workers a cluster has room for."""
-    resources = connect(address).cluster_resources()
-    count = resources.get("CPU", 0.0)
-    if gpus_per_worker:
-        gpus = resources.get("GPU", 0.0)
-        if not gpus:
-            raise UsageError("--gpus-per-worker: the cluster has no GPUs")
-        count = min(count, gpus / gpus_per_worker)
-    return max(1, int(count))
+        if self._connected_here:
+            self._ray.shutdown()
 
 
 class _Actor:

@@ -24,7 +24,7 @@ from discoparse.corpus.work import model_seal
 from discoparse.errors import UsageError
 from discoparse.files import encode_json, replace_file
 from discoparse.parser.choice import ModelChoice
-from discoparse.parser.finding import installed_models
+from discoparse.parser.finding import find_model, installed_models
 from discoparse.treebank.arrow_schema import import_arrow
 
 ENGINES = ("local", "ray")
@@ -55,6 +55,7 @@ class Result:
     done: list[Outcome]  # units that this run has done
     units: int  # of the whole job
     incidents: Incidents
+    changed: list[str]  # files of the input that were changed while they were read
     workers: int
     engine: str
     seconds: float  # of this run, without planning
@@ -72,10 +73,10 @@ class Result:
 
     @property
     def complete(self) -> bool:
-        """Whether every document of the input is in the output."""
-        return not self.problems and not self.incidents.given_up
+        """Whether the documents of the input, as it was, are all in the output."""
+        return not self.problems and not self.incidents.given_up and not self.changed
 
-    def total(self, name: str) -> int:
+    def total(self, name: str) -> float:
         """The sum of a figure over all units."""
         return sum(getattr(outcome, name) for outcome in self.outcomes)
 
@@ -101,6 +102,7 @@ class Result:
             "workers_lost": len(self.incidents.lost),
             "planning_seconds": round(self.planning, 3),
             "seconds": round(self.seconds, 3),
+            "cpu_seconds": round(self.total("cpu_seconds"), 3),
             "tokens_per_second": round(tokens / self.seconds) if self.seconds else 0,
         }
 
@@ -111,6 +113,7 @@ class Result:
             "problems": [{"place": place, "problem": problem} for place, problem in self.problems],
             "notices": [{"document": d, "notice": what} for outcome in self.outcomes for d, what in outcome.notices],
             "given_up": [{"unit": unit, "reason": why} for unit, why in sorted(self.incidents.given_up.items())],
+            "changed": self.changed,
             "lost": self.incidents.lost,
             "unusable": self.incidents.unusable,
         }
@@ -139,6 +142,8 @@ def parse_corpus(
     engine, fields = engine or Engine(), fields or Fields()
     if to == "parquet":
         import_arrow()
+    if model is not None:
+        find_model(model)  # or say that there is none, before anything is made
     sources = find_sources(inputs, kind)
     record = Record(Path(os.path.abspath(output)))
     with record.held(resume):
@@ -157,7 +162,7 @@ def parse_corpus(
             plan = _plan(sources, fields)
             record.begin(options, plan)
         job = Job(str(record.output), options, sources, plan.units)
-        result = _work(job, record, engine, time.perf_counter() - began, notice)
+        result = _work(job, plan, record, engine, time.perf_counter() - began, notice)
         result.write_report()
         return result
 
@@ -180,7 +185,7 @@ def _choose_model(sources: Sequence[Source], fields: Fields, notice: Notice) -> 
     return model
 
 
-def _work(job: Job, record: Record, engine: Engine, planning: float, notice: Notice) -> Result:
+def _work(job: Job, plan: Plan, record: Record, engine: Engine, planning: float, notice: Notice) -> Result:
     """Do what is not done yet."""
     began = time.perf_counter()
     done = record.done(job)
@@ -191,13 +196,13 @@ def _work(job: Job, record: Record, engine: Engine, planning: float, notice: Not
         notice(f"{len(done):,} of {len(job.units):,} units are done already")
     workers = 0
     if waiting:
-        workers = min(engine.workers or _default_workers(engine), len(waiting))
         sizes = [unit.size for unit in job.units]
         with (
             record.writing(done) as journal,
             _pool(job, engine) as pool,
             tqdm(total=sum(sizes), unit="B", unit_scale=True, disable=None) as bar,
         ):
+            workers = min(engine.workers or pool.room(), len(waiting))
             bar.update(sum(sizes[unit] for unit in done))
 
             def take_down(outcome: Outcome) -> None:
@@ -207,7 +212,8 @@ def _work(job: Job, record: Record, engine: Engine, planning: float, notice: Not
 
             Scheduler(pool, waiting, workers, incidents, notice).run(take_down)
     seconds = time.perf_counter() - began
-    facts = (len(job.units), incidents, workers, engine.name, seconds, planning)
+    changed = [f.name for f, source in zip(plan.fingerprints, job.sources, strict=True) if f.is_stale(source)]
+    facts = (len(job.units), incidents, changed if waiting else [], workers, engine.name, seconds, planning)
     return Result(record.output, record.report, job.options.model, list(done.values()), new, *facts)
 
 
@@ -224,18 +230,3 @@ def _pool(job: Job, engine: Engine) -> Iterator[Pool]:
         yield pool
     finally:
         pool.stop()
-
-
-def _default_workers(engine: Engine) -> int:
-    """As many workers as there is room for."""
-    if engine.name == "ray":
-        from discoparse.corpus.ray_pool import cluster_workers
-
-        return cluster_workers(engine.address, engine.gpus_per_worker)
-    if engine.gpus_per_worker:
-        import torch
-
-        return max(1, int(torch.cuda.device_count() / engine.gpus_per_worker))
-    if hasattr(os, "sched_getaffinity"):  # what this process may use
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -56,6 +56,10 @@ Event = Ready | Done | Unusable | Died
 class Pool(Protocol):
     """Workers somewhere. They are known by numbers, which are never used again."""
 
+    def room(self) -> int:
+        """How many workers there can be at once."""
+        ...
+
     def start(self) -> int:
         """Let one more worker start; an event will tell when it is ready."""
         ...

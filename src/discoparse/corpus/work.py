@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 # Characters of documents that are parsed together, and again one by one if that fails. Also the size of row groups.
-_GROUP = 1 << 20
+_GROUP = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -86,13 +87,14 @@ class Worker:
 
     def run(self, unit: int) -> Outcome:
         """Do a unit: its file is complete and in place when this returns."""
-        notes, job = _Notes(), self.job
+        notes, job, began = _Notes(), self.job, time.process_time()
         path = job.shard(unit)
         documents = self._readable(job.units[unit].parts, notes)
         with open_shard(path, job.options.to) as shard:
             for group in windows(documents, lambda document: len(document.text), _GROUP, slow_start=False):
                 self._parse(group, shard, notes)
-        return Outcome(unit=unit, bytes=path.stat().st_size, **vars(notes))
+        spent = round(time.process_time() - began, 4)
+        return Outcome(unit=unit, bytes=path.stat().st_size, cpu_seconds=spent, **vars(notes))
 
     def _readable(self, parts: Sequence[Part], notes: _Notes) -> Iterator[Document]:
         """The documents that can be read; the others are noted."""
