@@ -226,6 +226,19 @@ def test_the_end_of_the_program_ends_its_workers(tmp_path, corpus, model):
     assert ended.returncode == -signal.SIGKILL  # and standard error, which workers inherit, was closed
 
 
+@pytest.mark.parametrize(("by", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_job_says_how_to_go_on(tmp_path, corpus, model, expected, by, status):
+    output = tmp_path / "out"
+    arguments = ("corpus", str(corpus), str(output), "-m", model, "--num-workers", "2")
+    ended = run_elsewhere(*arguments, die_after=2, by=by)
+    assert ended.returncode == status, ended.stderr
+    assert "what is done is kept: go on with --resume" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert not list(output.glob(".part-*"))  # workers had the time to clean up
+    assert run_main(*arguments, "--resume")[0] == 0
+    assert stored_rows(output) == expected
+
+
 # -- going on ----------------------------------------------------------------------------------------------------------
 
 

@@ -53,6 +53,7 @@ def test_lines_are_cut_between_documents(texts: list[str], end: str, least: int,
         plan = units_of(sources, least)
     lines = [(number, line) for number, line in enumerate(texts, 1) if not line.encode().isspace() and line]
     assert documents_of(sources, plan) == [Document(f"lines.txt:{number}", line) for number, line in lines]
+    assert all(unit.size for unit in plan.units) or len(plan.units) == 1
     assert Plan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
 
 
@@ -64,6 +65,11 @@ def test_large_files_are_cut_and_small_ones_joined(tmp_path: Path) -> None:
     assert plan.units[0].parts == (Part(0, 0, 264, 1),)
     assert plan.units[1].parts == (Part(0, 264, 528, 12),)
     assert sum(unit.size for unit in plan.units) == 103 * 24
+    (tmp_path / "texts").mkdir()
+    for number in range(10):
+        (tmp_path / "texts" / f"{number}.txt").write_text("word " * 20)
+    plan = units_of(find_sources([str(tmp_path / "texts")]), 240)
+    assert [unit.size for unit in plan.units] == [200] * 5
 
 
 def test_the_plan_depends_on_the_input_alone(tmp_path: Path) -> None:
@@ -104,6 +110,14 @@ def test_fingerprints_are_of_the_content(tmp_path: Path) -> None:
     assert first.same_content(fingerprint_of(source, first))
     path.with_name("b.txt").write_text("Some words.")
     assert not first.same_content(fingerprint_of(*find_sources([str(path.with_name("b.txt"))])))
+
+
+def test_a_file_that_cannot_be_read_is_not_an_empty_one(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").touch()
+    (source,) = find_sources([str(tmp_path / "a.txt")])
+    empty = fingerprint_of(source)
+    (tmp_path / "a.txt").unlink()
+    assert not empty.same_content(fingerprint_of(source))
 
 
 # -- documents that cannot be read -------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,24 +15,25 @@ from random_model import save_random_model
 import discoparse
 
 WORDS = ["dog", "cat", "see", "you", "What", "did", "barks", "old", "the", "a", "unheard-of", "naïve"]
-# A program that runs `discoparse`, cuts small units, and may kill itself after so many of them.
+# A program that runs `discoparse`, cuts small units, and after so many of them sends itself a signal; an interrupt goes
+# to its workers, too, as that of a terminal does.
 _PROGRAM = """
 import os, signal, sys
 import discoparse.corpus.plan as plan
 from discoparse.corpus.job import Journal
 
-plan.LEAST_BYTES, units = int(sys.argv[1]), int(sys.argv[2])
+plan.LEAST_BYTES, units, number = map(int, sys.argv[1:4])
 add, added = Journal.add, []
 
 def add_or_die(journal, outcome):
     if units and len(added) == units:
-        os.kill(os.getpid(), signal.SIGKILL)
+        (os.killpg if number == signal.SIGINT else os.kill)(os.getpid(), number)
     add(journal, outcome)
     added.append(outcome)
 
 Journal.add = add_or_die
 from discoparse.cli import main
-main(sys.argv[3:])
+main(sys.argv[4:])
 """
 
 
@@ -89,7 +91,11 @@ def stored_rows(output: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def run_elsewhere(*arguments: str, unit_bytes: int = 400, die_after: int = 0) -> subprocess.CompletedProcess[str]:
-    """`discoparse` in a process of its own, which kills itself (SIGKILL) after so many units, unless that is 0."""
-    command = [sys.executable, "-c", _PROGRAM, str(unit_bytes), str(die_after), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+def run_elsewhere(
+    *arguments: str, unit_bytes: int = 400, die_after: int = 0, by: int = signal.SIGKILL
+) -> subprocess.CompletedProcess[str]:
+    """`discoparse` in a process of its own, which after so many units gets a signal, unless that is 0."""
+    command = [sys.executable, "-c", _PROGRAM, str(unit_bytes), str(die_after), str(int(by)), *arguments]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=False, start_new_session=by == signal.SIGINT
+    )
