@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import sys
 from multiprocessing import active_children
 from pathlib import Path
 
@@ -15,10 +16,17 @@ from command_line import run_main
 from small_corpora import make_documents, make_model, run_elsewhere, serial_rows, stored_rows, write_json_lines
 
 import discoparse.corpus.plan
-from discoparse.corpus.job import Journal
+from discoparse.corpus.job import Job, Journal, Options, Record
+from discoparse.corpus.local_pool import LocalPool
+from discoparse.corpus.plan import make_plan
 from discoparse.corpus.run import Engine, parse_corpus
+from discoparse.corpus.scheduling import Event, Unusable
+from discoparse.corpus.shards import open_shard
+from discoparse.corpus.sources import find_sources
+from discoparse.corpus.work import Worker, model_seal
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.treebank import read_trees
+from discoparse.treebank.jsontrees import tree_from_json
 
 pytest.importorskip("pyarrow", reason="needs the extra arrow")
 
@@ -133,7 +141,7 @@ def test_documents_that_cannot_be_read(tmp_path, model, expected):
     """They are left out and named; all others are there."""
     lines = write_json_lines(tmp_path / "corpus.jsonl", DOCUMENTS).read_bytes().splitlines(keepends=True)
     bad = [b'{"id": "x", "text": "caf\xe9"}\n', b'{"id": "y", "text": \n', b'{"id": "z"}\n', b'{"id": 1, "text": 2}\n']
-    mixed = [*lines[:3], *bad, *lines[3:]]
+    mixed = [*lines[:3], *bad[:2], *lines[3:], *bad[2:]]
     (tmp_path / "corpus.jsonl").write_bytes(b"".join(mixed))
     status, _, errors = run_main(
         *("corpus", str(tmp_path / "corpus.jsonl"), str(tmp_path / "out"), "--model", model, "--num-workers", "2")
@@ -141,7 +149,7 @@ def test_documents_that_cannot_be_read(tmp_path, model, expected):
     assert status == 1
     assert stored_rows(tmp_path / "out") == expected
     found = figures(tmp_path / "out")
-    assert [entry["place"] for entry in found["problems"]] == [f"corpus.jsonl:{k}" for k in (4, 5, 6, 7)]
+    assert [entry["place"] for entry in found["problems"]] == [f"corpus.jsonl:{k}" for k in (4, 5, 27, 28)]
     reasons = ["byte 25 (0xe9) is not UTF-8", "this is not JSON", "there is no field 'text'", "not a string in field"]
     for reason, entry in zip(reasons, found["problems"], strict=True):
         assert reason in entry["problem"]
@@ -152,11 +160,6 @@ def test_documents_that_cannot_be_read(tmp_path, model, expected):
 
 
 def test_a_document_that_makes_the_parser_fail_costs_only_itself(tmp_path, corpus, model, expected, monkeypatch):
-    from discoparse.corpus.job import Job, Options
-    from discoparse.corpus.plan import make_plan
-    from discoparse.corpus.sources import find_sources
-    from discoparse.corpus.work import Worker, model_seal
-
     monkeypatch.setattr(discoparse.corpus.plan, "LEAST_BYTES", 1 << 20)
     sources = find_sources([str(corpus)])
     (tmp_path / "out" / ".job").mkdir(parents=True)
@@ -226,6 +229,47 @@ def test_the_end_of_the_program_ends_its_workers(tmp_path, corpus, model):
     assert ended.returncode == -signal.SIGKILL  # and standard error, which workers inherit, was closed
 
 
+def test_workers_do_not_finish_their_units_when_the_program_was_killed(tmp_path, model):
+    """A program that resumes the job should not have to share the machine with them."""
+    long = " ".join(["What did you see in the old house?"] * 8_000)
+    corpus = write_json_lines(tmp_path / "corpus.jsonl", {"short": "The dog barks.", "long": long})
+    output = tmp_path / "out"
+    arguments = ("corpus", str(corpus), str(output), "-m", model, "--num-workers", "2")
+    ended = run_elsewhere(*arguments, unit_bytes=1, die_after=1)
+    assert ended.returncode == -signal.SIGKILL
+    assert len(list(output.glob("part-*"))) == 1
+
+
+def test_a_worker_that_cannot_start_leaves_nothing_behind(tmp_path, model):
+    job = Job(str(tmp_path / "nowhere"), Options(model, model_seal(model), "0"), [], [])
+    pool = LocalPool(job)
+    pool.start()
+    events: list[Event] = []
+    while not events:
+        events += pool.events(1)
+    (event,) = events
+    assert isinstance(event, Unusable)
+    assert "the output must be in a folder that all nodes share" in event.failure.message
+    assert not pool.events(0.1)
+    assert not active_children()
+
+
+@pytest.mark.parametrize("to", ["parquet", "jsonl"])
+def test_rows_of_a_file_can_be_dropped(tmp_path, expected, monkeypatch, to):
+    monkeypatch.setattr("discoparse.corpus.shards._BATCH", 2)
+    trees = [tree_from_json(row)[0] for row in expected[:9]]
+    with open_shard(tmp_path / f"part-0.{to}", to) as shard:
+        for number, tree in enumerate(trees):
+            shard.add(tree, "d", number + 1)
+            if number == 4:
+                shard.keep()
+            if number == 7:
+                shard.drop()
+        shard.keep()
+        assert not (tmp_path / f"part-0.{to}").exists()
+    assert [row["sentence"] for row in stored_rows(tmp_path)] == [1, 2, 3, 4, 5, 9]
+
+
 @pytest.mark.parametrize(("by", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_job_says_how_to_go_on(tmp_path, corpus, model, expected, by, status):
     output = tmp_path / "out"
@@ -250,6 +294,10 @@ def test_a_killed_job_goes_on(tmp_path, corpus, model, expected, to):
     journal = (output / ".job" / "journal.jsonl").read_text().splitlines()
     assert len(journal) == 3
     assert len(stored_rows(output)) < len(expected)
+    undone = {f"part-{unit:05}.{to}" for unit in range(9)} - {
+        f"part-{json.loads(line)['unit']:05}.{to}" for line in journal
+    }
+    (output / min(undone)).write_text("a file that is not in the journal")
     (output / f".part-00009.{to}.0123.unfinished").write_text("what a killed worker leaves")
     with (output / ".job" / "journal.jsonl").open("a") as stream:
         stream.write('{"unit": 4, "docum')  # cut off in the middle
@@ -260,6 +308,8 @@ def test_a_killed_job_goes_on(tmp_path, corpus, model, expected, to):
     assert json.loads(printed)["sentences"] == len(expected)
     assert stored_rows(output) == expected
     assert not list(output.glob(".part-*"))
+    again = parse_corpus([str(corpus)], str(output), to=to, resume=True)  # the journal is sound
+    assert len(again.before) == again.units
 
 
 def test_a_file_that_is_gone_or_cut_is_made_again(tmp_path, corpus, model, expected):
@@ -354,8 +404,6 @@ def test_another_version_is_refused(begun, corpus, model, monkeypatch):
 
 
 def test_two_programs_do_not_work_on_one_job(tmp_path, corpus, model):
-    from discoparse.corpus.job import Record
-
     output = tmp_path / "out"
     with Record(output).held(resume=False), pytest.raises(UsageError, match="another process is working"):
         parse_corpus([str(corpus)], str(output), model)
@@ -378,6 +426,15 @@ def test_wrong_use_is_refused(tmp_path, corpus, arguments, complaint):
     named = [{"IN": str(corpus), "OUT": str(tmp_path / "out")}.get(part, part) for part in arguments]
     status, _, errors = run_main("corpus", *named)
     assert (status, complaint in errors) == (2, True), errors
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("library", "extra"), [("ray", "ray"), ("pyarrow", "arrow")])
+def test_what_is_not_installed_is_named(tmp_path, corpus, model, monkeypatch, library, extra):
+    monkeypatch.setitem(sys.modules, library, None)
+    status, _, errors = run_main("corpus", str(corpus), str(tmp_path / "out"), "-m", model, "--engine", "ray")
+    assert status == 2
+    assert f"pip install 'discoparse[{extra}]'" in errors
     assert not (tmp_path / "out").exists()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -111,3 +112,17 @@ def test_a_cluster_without_gpus(tmp_path: Path, cluster: Any, model: str, corpus
     engine = Engine("ray", gpus_per_worker=0.5, address=cluster.address)
     with pytest.raises(UsageError, match="the cluster has no GPUs"):
         parse_corpus([corpus], str(tmp_path / "out"), model, engine=engine)
+
+
+def test_a_cluster_that_cannot_be_reached(tmp_path: Path, model: str, corpus: str) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and nobody listens there
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(DiscoparseError, match=f"no Ray cluster can be reached at {address}"):
+            parse_corpus([corpus], str(tmp_path / "out"), model, engine=Engine("ray", address=address))
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_address_that_is_none(tmp_path: Path, model: str, corpus: str) -> None:
+    with pytest.raises(DiscoparseError, match="cannot connect to the Ray cluster nonsense: Invalid address"):
+        parse_corpus([corpus], str(tmp_path / "out"), model, engine=Engine("ray", address="nonsense"))

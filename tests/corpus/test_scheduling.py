@@ -125,16 +125,19 @@ def test_a_failure_that_all_would_have_ends_the_job():
 
 
 def test_idle_workers_may_die():
+    """They get no unit, not even one that has to be done again, and do not count."""
+
     def answer(worker: int, unit: int) -> Event | None:
-        if unit == 1:  # the last one: the other worker is idle, and dies first
-            pool.coming += [Died(1 - worker, "node left"), Done(worker, outcome(unit))]
+        if unit == 1 and worker < 2:  # the last one: the other worker is idle, and dies first
+            pool.coming += [Died(1 - worker, "node left"), Died(worker, "node left")]
             return None
         return Done(worker, outcome(unit))
 
     pool = Scripted(answer)
     done, incidents, _ = schedule(pool, units=2)
     assert sorted(done) == [0, 1]
-    assert incidents.lost[0]["unit"] is None
+    assert [lost["unit"] for lost in incidents.lost] == [None, 1]
+    assert pool.given[-1] == (2, 1)
 
 
 def test_a_worker_that_cannot_be_used_is_not_replaced():

@@ -26,10 +26,10 @@ plan.LEAST_BYTES, units, number = map(int, sys.argv[1:4])
 add, added = Journal.add, []
 
 def add_or_die(journal, outcome):
-    if units and len(added) == units:
-        (os.killpg if number == signal.SIGINT else os.kill)(os.getpid(), number)
     add(journal, outcome)
     added.append(outcome)
+    if len(added) == units:
+        (os.killpg if number == signal.SIGINT else os.kill)(os.getpid(), number)
 
 Journal.add = add_or_die
 from discoparse.cli import main

@@ -150,15 +150,12 @@ class Record:
     def writing(self, done: dict[int, Outcome]) -> Iterator[Journal]:
         """The journal, with what is done already and nothing else."""
         replace_file(self.journal, b"".join(map(_line, done.values())))
-        self._clean_up()
-        with self.journal.open("ab") as stream:
-            yield Journal(stream)
-        self._clean_up()
-
-    def _clean_up(self) -> None:
-        """Remove what killed workers have left behind."""
-        for unfinished in self.output.glob(".part-*.unfinished"):
-            unfinished.unlink(missing_ok=True)
+        try:
+            with self.journal.open("ab") as stream:
+                yield Journal(stream)
+        finally:
+            for unfinished in self.output.glob(".part-*.unfinished"):  # of workers that were killed
+                unfinished.unlink(missing_ok=True)
 
 
 class Journal:

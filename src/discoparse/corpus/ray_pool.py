@@ -19,6 +19,7 @@ from discoparse.corpus.scheduling import Died, Done, Event, Ready, Unusable
 from discoparse.corpus.work import Failure, Worker, attempted
 from discoparse.errors import DiscoparseError, UsageError
 
+_REACHABLE = 10.0  # seconds to wait for the cluster's address
 _SHOWN = 240  # characters of what Ray says about a death
 
 
@@ -30,10 +31,7 @@ class RayPool:
     """
 
     def __init__(self, job: Job, address: str | None = None, gpus_per_worker: float = 0) -> None:
-        try:
-            self._ray = import_module("ray")
-        except ImportError:
-            raise UsageError("the engine ray needs Ray: pip install 'discoparse[ray]'") from None
+        self._ray = import_ray(address)
         self._connected_here = not self._ray.is_initialized()
         if self._connected_here:
             try:
@@ -96,6 +94,22 @@ class RayPool:
         self._calls.clear()
         if self._connected_here:
             self._ray.shutdown()
+
+
+def import_ray(address: str | None) -> Any:
+    """The module `ray`, if it is installed and something listens at the cluster's address: Ray itself would try for
+    minutes."""
+    try:
+        ray = import_module("ray")
+    except ImportError:
+        raise UsageError("the engine ray needs Ray: pip install 'discoparse[ray]'") from None
+    host, separator, port = (address or "").removeprefix("ray://").rpartition(":")
+    if separator and port.isdigit():
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), _REACHABLE).close()
+        except (OSError, OverflowError) as error:
+            raise DiscoparseError(f"no Ray cluster can be reached at {address}: {error}") from None
+    return ray
 
 
 class _Actor:

@@ -142,8 +142,13 @@ def parse_corpus(
     engine, fields = engine or Engine(), fields or Fields()
     if to == "parquet":
         import_arrow()
+    # What is certain to fail fails before anything is made.
+    if engine.name == "ray":
+        from discoparse.corpus.ray_pool import import_ray
+
+        import_ray(engine.address)
     if model is not None:
-        find_model(model)  # or say that there is none, before anything is made
+        find_model(model)
     sources = find_sources(inputs, kind)
     record = Record(Path(os.path.abspath(output)))
     with record.held(resume):
