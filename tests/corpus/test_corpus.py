@@ -16,6 +16,7 @@ from command_line import run_main
 from small_corpora import make_documents, make_model, run_elsewhere, serial_rows, stored_rows, write_json_lines
 
 import discoparse.corpus.plan
+from discoparse.corpus.documents import Fields
 from discoparse.corpus.job import Job, Journal, Options, Record
 from discoparse.corpus.local_pool import LocalPool
 from discoparse.corpus.plan import make_plan
@@ -365,8 +366,9 @@ def begun(tmp_path, corpus, model):
         ({"to": "jsonl"}, "--to is 'jsonl' now and was 'parquet'"),
         ({"lines": True}, "--lines is True now and was False"),
         ({"pretokenized": True}, "--pretokenized is True now"),
-        ({"fields": discoparse.corpus.documents.Fields(id="year")}, "--id-field is 'year' now and was None"),
-        ({"engine": Engine(gpus_per_worker=1)}, "--device is 'cuda' now and was 'cpu'"),
+        ({"fields": Fields(id="year")}, "--id-field is 'year' now and was None"),
+        ({"fields": Fields(text="year")}, "--text-field is 'year' now and was 'text'"),
+        ({"engine": Engine(gpus_per_worker=1)}, "the device (by --gpus-per-worker) is 'cuda' now and was 'cpu'"),
     ],
 )
 def test_other_options_are_refused(begun, corpus, model, changes, complaint):
@@ -389,12 +391,15 @@ def test_another_input_is_refused(begun, corpus, model):
     assert parse_corpus([str(corpus)], str(begun), model, engine=Engine(workers=1), resume=True).complete
 
 
-def test_another_model_is_refused(begun, corpus, model, tmp_path):
+def test_another_model_is_refused_but_not_another_place_for_it(begun, corpus, model, tmp_path):
     from random_model import save_random_model
 
     save_random_model(tmp_path / "other" / "model", "nl")
-    with pytest.raises(UsageError, match="the content of the model is"):
+    with pytest.raises(UsageError, match="the content of --model is"):
         parse_corpus([str(corpus)], str(begun), str(tmp_path / "other" / "model"), resume=True)
+    shutil.copytree(model, tmp_path / "moved")
+    engine = Engine(workers=1)
+    assert parse_corpus([str(corpus)], str(begun), str(tmp_path / "moved"), engine=engine, resume=True).complete
 
 
 def test_another_version_is_refused(begun, corpus, model, monkeypatch):

@@ -175,12 +175,17 @@ def _line(outcome: Outcome) -> bytes:
 
 
 def _flat(options: Options) -> dict[str, Any]:
-    """Options as users know them."""
-    data = asdict(options)
-    fields = data.pop("fields")
-    names = {"seal": "the content of the model", "program": "the version of discoparse"}
-    shown = {names.get(name, f"--{name}"): value for name, value in data.items()}
-    return {**shown, "--text-field": fields["text"], "--id-field": fields["id"]}
+    """What must not change, as users know it. Of the model that is its content, wherever it lies by now."""
+    return {
+        "the content of --model": options.seal[:16],
+        "the version of discoparse": options.program,
+        "--to": options.to,
+        "--lines": options.lines,
+        "--pretokenized": options.pretokenized,
+        "--text-field": options.fields.text,
+        "--id-field": options.fields.id,
+        "the device (by --gpus-per-worker)": options.device,
+    }
 
 
 def _changed_input(before: Sequence[Fingerprint], sources: Sequence[Source]) -> list[str]:
