@@ -112,8 +112,6 @@ def output_format(path: str) -> Format:
     if len(named) > 1:
         choices = " or --to ".join(entry.name for entry in named)
         raise UsageError(f"{path} may be of several formats: name one with --to {choices}")
-    if named[0].name not in FORMATS:
-        raise UsageError(f"{named[0].name} can only be read here, not written: name another format with --to")
     return named[0]
 
 

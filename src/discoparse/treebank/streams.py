@@ -106,7 +106,7 @@ def format_trees(trees: Iterable[Tree], format: str, report: Report, **options: 
         format, options = "export", {**options, "version": 3}
     entry = format_named(format)
     if entry.binary:
-        raise UsageError(f"{format} can only be read here, not written")
+        raise UsageError(f"{format} can only be read here, not written: name another format with --to")
     chosen = check_options(entry, entry.write_options, options)
     if entry.name == "json":
         chosen["array"] = True
