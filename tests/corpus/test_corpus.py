@@ -233,12 +233,12 @@ def test_the_end_of_the_program_ends_its_workers(tmp_path, corpus, model):
 def test_workers_do_not_finish_their_units_when_the_program_was_killed(tmp_path, model):
     """A program that resumes the job should not have to share the machine with them."""
     long = " ".join(["What did you see in the old house?"] * 8_000)
-    corpus = write_json_lines(tmp_path / "corpus.jsonl", {"short": "The dog barks.", "long": long})
+    corpus = write_json_lines(tmp_path / "corpus.jsonl", {"long": long, "short": "The dog barks."})
     output = tmp_path / "out"
     arguments = ("corpus", str(corpus), str(output), "-m", model, "--num-workers", "2")
     ended = run_elsewhere(*arguments, unit_bytes=1, die_after=1)
     assert ended.returncode == -signal.SIGKILL
-    assert len(list(output.glob("part-*"))) == 1
+    assert [path.name for path in output.glob("part-*")] == ["part-00001.parquet"]
 
 
 def test_a_worker_that_cannot_start_leaves_nothing_behind(tmp_path, model):
