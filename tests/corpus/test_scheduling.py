@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 
 import pytest
 
 from discoparse.corpus import scheduling
-from discoparse.corpus.job import Outcome
+from discoparse.corpus.job import Job, Options, Outcome
+from discoparse.corpus.local_pool import LocalPool
+from discoparse.corpus.ray_pool import RayPool
 from discoparse.corpus.scheduling import Died, Done, Event, Incidents, Ready, Scheduler, Unusable
 from discoparse.corpus.work import Failure
 from discoparse.errors import DiscoparseError
@@ -186,3 +189,35 @@ def test_nobody_waits_forever(monkeypatch):
     pool = Scripted(lambda worker, unit: None, lambda worker: None)
     with pytest.raises(DiscoparseError, match=r"no worker could start within .* go on with --resume"):
         schedule(pool)
+
+
+# -- room for workers --------------------------------------------------------------------------------------------------
+
+JOB = Job("out", Options("model", "seal", "0"), [], [])
+
+
+def test_workers_of_this_machine_take_turns_on_gpus(monkeypatch):
+    monkeypatch.setattr("discoparse.corpus.local_pool._visible_gpus", lambda: ["3", "5"])
+    pool = LocalPool(JOB, gpus_per_worker=0.5)
+    assert pool.room() == 4
+    assert [pool._gpu(worker) for worker in range(5)] == ["3", "3", "5", "5", "3"]
+    assert [LocalPool(JOB, 1)._gpu(worker) for worker in range(3)] == ["3", "5", "3"]
+    assert LocalPool(JOB, 1).room() == 2
+    assert LocalPool(JOB)._gpu(0) is None
+    assert LocalPool(JOB).room() >= 1
+
+
+@pytest.mark.parametrize(
+    ("resources", "share", "room"),
+    [
+        ({"CPU": 16.0}, 0, 16),
+        ({"CPU": 16.0, "GPU": 2.0}, 0.25, 8),
+        ({"CPU": 3.0, "GPU": 2.0}, 0.25, 3),
+        ({"CPU": 0.5}, 0, 1),
+    ],
+)
+def test_room_in_a_cluster(resources, share, room):
+    pool = object.__new__(RayPool)
+    pool._ray = SimpleNamespace(cluster_resources=lambda: resources)
+    pool._gpus_per_worker = share
+    assert pool.room() == room
