@@ -20,14 +20,17 @@ from discoparse.corpus.documents import Fields
 from discoparse.corpus.job import Job, Journal, Options, Record
 from discoparse.corpus.local_pool import LocalPool
 from discoparse.corpus.plan import make_plan
+from discoparse.corpus.rows import Sentence
 from discoparse.corpus.run import Engine, parse_corpus
 from discoparse.corpus.scheduling import Event, Unusable
 from discoparse.corpus.shards import open_shard
 from discoparse.corpus.sources import find_sources
 from discoparse.corpus.work import Worker, model_seal
 from discoparse.errors import DiscoparseError, UsageError
+from discoparse.parser.jobs.deciding import decisions
+from discoparse.parser.outline import Writer
+from discoparse.parser.passages import read_text
 from discoparse.treebank import read_trees
-from discoparse.treebank.jsontrees import tree_from_json
 
 pytest.importorskip("pyarrow", reason="needs the extra arrow")
 
@@ -166,16 +169,14 @@ def test_a_document_that_makes_the_parser_fail_costs_only_itself(tmp_path, corpu
     (tmp_path / "out" / ".job").mkdir(parents=True)
     options = Options(model, model_seal(model), "0", to="jsonl")
     worker = Worker(Job(str(tmp_path / "out"), options, sources, make_plan(sources, "text").units))
-    parse = worker.parser.parse_passages
+    decide = discoparse.corpus.work.decisions
 
-    def failing(passages, **options):
-        held = list(passages)
-        if any(passage.text in DOCUMENTS["d5"] for passage in held):
-            yield from parse(held[:1])
+    def failing(parser, sentences):
+        if any(" ".join(words[:3]) in DOCUMENTS["d5"] for words in sentences):
             raise MemoryError("too much")
-        yield from parse(held)
+        return decide(parser, sentences)
 
-    monkeypatch.setattr(worker.parser, "parse_passages", failing)
+    monkeypatch.setattr("discoparse.corpus.work.decisions", failing)
     outcome = worker.run(0)
     assert outcome.problems == [("d5", "it cannot be parsed: MemoryError: too much")]
     assert outcome.documents == len(DOCUMENTS) - 1
@@ -256,12 +257,14 @@ def test_a_worker_that_cannot_start_leaves_nothing_behind(tmp_path, model):
 
 
 @pytest.mark.parametrize("to", ["parquet", "jsonl"])
-def test_rows_of_a_file_can_be_dropped(tmp_path, expected, monkeypatch, to):
+def test_rows_of_a_file_can_be_dropped(tmp_path, model, monkeypatch, to):
     monkeypatch.setattr("discoparse.corpus.shards._BATCH", 2)
-    trees = [tree_from_json(row)[0] for row in expected[:9]]
-    with open_shard(tmp_path / f"part-0.{to}", to) as shard:
-        for number, tree in enumerate(trees):
-            shard.add(tree, "d", number + 1)
+    parser = discoparse.load(model, "cpu")
+    passages = list(read_text(["What did you see? The dog barks. No. " * 3], "en", print))
+    decided = decisions(parser, [passage.words for passage in passages])
+    with open_shard(tmp_path / f"part-0.{to}", to, Writer(parser.vocabulary, parser.chains)) as shard:
+        for number, (passage, one) in enumerate(zip(passages, decided, strict=True)):
+            shard.add(Sentence("d", number + 1, passage), one)
             if number == 4:
                 shard.keep()
             if number == 7:

@@ -8,19 +8,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
+from discoparse.corpus.rows import Rows, Sentence
 from discoparse.files import replacing
-from discoparse.tree import Tree
+from discoparse.parser.outline import Decisions, Writer, outline
 from discoparse.treebank.arrow_schema import arrow_schema, import_arrow
-from discoparse.treebank.jsontrees import tree_to_json
-from discoparse.treebank.parquet_trees import Rows
 
-_BATCH = 512  # trees that are held as such; rows take less memory
+_BATCH = 2048  # sentences that are held as lists of Python; columns take less memory
 
 
 class Shard(Protocol):
     """A file that is being written. Rows are in it when they are kept; what was added since can be dropped."""
 
-    def add(self, tree: Tree, document: str, sentence: int) -> None: ...
+    def add(self, sentence: Sentence, decided: Decisions) -> None: ...
 
     def keep(self) -> None: ...
 
@@ -30,8 +29,8 @@ class Shard(Protocol):
 class _Parquet:
     """Rows of a Parquet file; those that are kept at once are a row group."""
 
-    def __init__(self, writer: Any) -> None:
-        self._writer = writer
+    def __init__(self, file: Any, writer: Writer) -> None:
+        self._file, self._writer = file, writer
         self._arrow = import_arrow()
         self.drop()
 
@@ -39,8 +38,9 @@ class _Parquet:
         self._rows = Rows()
         self._batches: list[Any] = []
 
-    def add(self, tree: Tree, document: str, sentence: int) -> None:
-        self._rows.add(tree, document, sentence)
+    def add(self, sentence: Sentence, decided: Decisions) -> None:
+        tags = [self._writer.tags[tag] for tag in decided.tags]
+        self._rows.add(sentence, tags, outline(decided, self._writer.chains))
         if len(self._rows) == _BATCH:
             self._collect()
 
@@ -52,36 +52,37 @@ class _Parquet:
         if len(self._rows):
             self._collect()
         if self._batches:
-            self._writer.write_table(self._arrow.Table.from_batches(self._batches))
+            self._file.write_table(self._arrow.Table.from_batches(self._batches))
         self.drop()
 
 
 class _JsonLines:
     """Lines of JSON."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: BinaryIO, writer: Writer) -> None:
+        self._stream, self._writer = stream, writer
         self._lines: list[str] = []
 
     def drop(self) -> None:
         self._lines = []
 
-    def add(self, tree: Tree, document: str, sentence: int) -> None:
-        data = {"id": tree.id, "document": document, "sentence": sentence, **tree_to_json(tree)}
-        self._lines.append(json.dumps(data, ensure_ascii=False))
+    def add(self, sentence: Sentence, decided: Decisions) -> None:
+        place = json.dumps({"document": sentence.document, "sentence": sentence.number}, ensure_ascii=False)
+        rest = self._writer.json_line(sentence.passage, decided, sentence.id)
+        self._lines.append(f"{place[:-1]}, {rest[1:]}")
 
     def keep(self) -> None:
-        self._stream.writelines(f"{line}\n".encode() for line in self._lines)
+        self._stream.writelines(line.encode() for line in self._lines)
         self.drop()
 
 
 @contextmanager
-def open_shard(path: Path, format: str) -> Iterator[Shard]:
-    """A file of rows, which replaces the one of that name when all are in it."""
+def open_shard(path: Path, format: str, writer: Writer) -> Iterator[Shard]:
+    """A file of rows, which replaces the one of that name when all are in it. `writer` knows the model's names."""
     with replacing(path) as stream:
         if format == "jsonl":
-            yield _JsonLines(stream)
+            yield _JsonLines(stream, writer)
             return
         parquet = import_arrow("pyarrow.parquet")
-        with parquet.ParquetWriter(stream, arrow_schema(), compression="zstd") as writer:
-            yield _Parquet(writer)
+        with parquet.ParquetWriter(stream, arrow_schema(), compression="zstd") as file:
+            yield _Parquet(file, writer)

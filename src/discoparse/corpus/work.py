@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import hashlib
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,11 +13,14 @@ from typing import TYPE_CHECKING, TypeVar
 from discoparse.corpus.documents import Document, Unread, read_documents
 from discoparse.corpus.job import FOLDER, Job, Outcome
 from discoparse.corpus.plan import Part
+from discoparse.corpus.rows import Sentence
 from discoparse.corpus.shards import Shard, open_shard
 from discoparse.errors import DiscoparseError
 from discoparse.files import CHECKSUMS
 from discoparse.parser.finding import find_model, load
-from discoparse.parser.passages import Passage, read_lines, read_text
+from discoparse.parser.jobs.deciding import decisions
+from discoparse.parser.outline import Writer
+from discoparse.parser.passages import Passage, passage_size, read_lines, read_text
 from discoparse.parser.windows import windows
 
 if TYPE_CHECKING:
@@ -83,6 +85,7 @@ class Worker:
         if model_seal(job.options.model) != job.options.seal:
             raise DiscoparseError(f"the model {job.options.model} that is installed here is not the one of this job")
         self.parser: Parser = load(job.options.model, job.options.device, threads=1)
+        self.writer = Writer(self.parser.vocabulary, self.parser.chains)
         gc.freeze()  # what is loaded stays: the garbage collector need not look at it
 
     def run(self, unit: int) -> Outcome:
@@ -90,7 +93,7 @@ class Worker:
         notes, job, began = _Notes(), self.job, time.process_time()
         path = job.shard(unit)
         documents = self._readable(job.units[unit].parts, notes)
-        with open_shard(path, job.options.to) as shard:
+        with open_shard(path, job.options.to, self.writer) as shard:
             for group in windows(documents, lambda document: len(document.text), _GROUP, slow_start=False):
                 self._parse(group, shard, notes)
         spent = round(time.process_time() - began, 4)
@@ -121,18 +124,18 @@ class Worker:
     def _rows(self, group: Sequence[Document], shard: Shard) -> _Notes:
         """Add the rows of some documents to the file."""
         notes = _Notes(len(group), characters=sum(len(document.text) for document in group))
-        places: deque[tuple[str, int]] = deque()  # of the sentences that the parser has read ahead
-        for tree in self.parser.parse_passages(self._passages(group, places, notes), all_there=True):
-            document, sentence = places.popleft()
-            assert tree is not None
-            tree.id = f"{document}#{sentence}"
-            shard.add(tree, document, sentence)
-            notes.sentences += 1
-            notes.tokens += len(tree.tokens)
+        most = self.parser.window_tokens
+        for window in windows(self._sentences(group, notes), _size, most, slow_start=False):
+            decided = decisions(self.parser, [sentence.passage.words for sentence in window])
+            for sentence, found in zip(window, decided, strict=True):
+                assert found is not None  # there are no empty sentences
+                shard.add(sentence, found)
+                notes.tokens += len(sentence.passage.words)
+            notes.sentences += len(window)
         return notes
 
-    def _passages(self, group: Sequence[Document], places: deque[tuple[str, int]], notes: _Notes) -> Iterator[Passage]:
-        """The sentences of some documents; `places` gets the document and the number of each."""
+    def _sentences(self, group: Sequence[Document], notes: _Notes) -> Iterator[Sentence]:
+        """The sentences of some documents."""
         options = self.job.options
         for document in group:
             cut = _Told(document.id, notes.problems if options.pretokenized else notes.notices)
@@ -140,12 +143,13 @@ class Worker:
                 found: Iterator[Passage | None] = read_lines([document.text], cut)
             else:
                 found = read_text([document.text], self.parser.language, cut, lines=options.lines)
-            number = 0
-            for passage in found:
-                if passage is not None:
-                    number += 1
-                    places.append((document.id, number))
-                    yield passage
+            passages = (passage for passage in found if passage is not None)
+            for number, passage in enumerate(passages, 1):
+                yield Sentence(document.id, number, passage)
+
+
+def _size(sentence: Sentence) -> int:
+    return passage_size(sentence.passage)
 
 
 @dataclass(frozen=True)
