@@ -34,7 +34,8 @@ from discoparse.tree import Tree
 
 # For the command on the card: how much of each path to show, and what has no effect on the model.
 _PATHS = {"train_files": 2, "dev_files": 2, "silver_files": 2, "output": 1, "card": 2, "init": 1, "encoder": 2}
-_CALIBRATED = 500  # sentences of the development set that probabilities are fitted to: some seconds without a transformer
+# Sentences of the development set that probabilities are fitted to: some seconds without a transformer.
+_CALIBRATED = 500
 _NOT_REPEATED = ("resume", "quiet", "as_json", "show_recipe")
 
 
