@@ -1,4 +1,5 @@
-"""Scores per group of constituents: by label, by gap degree, by length (of sentence or constituent), by phenomenon."""
+"""Scores per group of constituents: by label, gap degree, lengths (of sentence, constituent or gap), phenomenon, and by
+what made a constituent discontinuous."""
 
 from __future__ import annotations
 
@@ -9,11 +10,14 @@ from typing import Any
 
 from discoparse.evaluation.brackets import Bracket
 from discoparse.evaluation.counts import ScoredSentence, percentage
+from discoparse.evaluation.discontinuity import gap_kinds, recognise_scheme
+from discoparse.evaluation.gap_rules import KINDS
 from discoparse.evaluation.phenomena import PHENOMENA, phenomena
 from discoparse.evaluation.result import Result
 from discoparse.evaluation.structure import constituents
 from discoparse.tree import Tree, gap_count
 
+GAP_LENGTHS = ((1, 1), (2, 2), (3, 5), (6, 10), (11, 20), (21, None))
 LENGTHS = ((1, 5), (6, 10), (11, 15), (16, 20), (21, 30), (31, 40), (41, 60), (61, None))
 
 
@@ -64,7 +68,7 @@ Classifier = Callable[[ScoredSentence, Tree, Sequence[Bracket]], list[list[str]]
 
 def break_down(result: Result, by: str) -> list[GroupScores]:
     """The scores of each group; `by` is one of `CLASSIFIERS`."""
-    classify = CLASSIFIERS[by]
+    classify = CLASSIFIERS[by](result)
     groups: dict[str, GroupScores] = {}
     for sentence in result.sentences:
         sides = _groups_of_matches(sentence, classify)
@@ -126,29 +130,55 @@ def _by_phenomenon(sentence: ScoredSentence, tree: Tree, brackets: Sequence[Brac
     return [phenomena(node, nodes, tree) for node in nodes]
 
 
-def length_group(length: int) -> str:
-    """The name of the group of sentences, or constituents, of about this length.
+def _by_gap_length(sentence: ScoredSentence, tree: Tree, brackets: Sequence[Bracket]) -> list[list[str]]:
+    """By the number of tokens in all gaps of a constituent; a continuous one is in no group."""
+    lengths = [mask.bit_length() - (mask & -mask).bit_length() + 1 - mask.bit_count() for _, mask in brackets]
+    return [[length_group(length, GAP_LENGTHS)] if length else [] for length in lengths]
 
-    >>> length_group(7), length_group(99)
-    ('6-10', '61+')
+
+def _by_discontinuity(result: Result) -> Classifier:
+    """By what made the gaps, in the terms of the annotation scheme of the gold trees."""
+    scheme = recognise_scheme(sentence.gold for sentence in result.sentences)
+
+    def classify(sentence: ScoredSentence, tree: Tree, brackets: Sequence[Bracket]) -> list[list[str]]:
+        bits = sentence.gold_bits if tree is sentence.gold else sentence.predicted_bits
+        placed = sorted((bit, token.tag) for token, bit in zip(tree.tokens, bits, strict=True) if bit)
+        tags = [tag for _, tag in placed]
+        nodes = constituents(brackets)
+        return [gap_kinds(node, nodes, tags, scheme) for node in nodes]
+
+    return classify
+
+
+def length_group(length: int, ranges: Sequence[tuple[int, int | None]] = LENGTHS) -> str:
+    """The name of the group of sentences, constituents or gaps of about this length.
+
+    >>> length_group(7), length_group(99), length_group(2, GAP_LENGTHS)
+    ('6-10', '61+', '2')
     """
-    first, last = next((a, b) for a, b in LENGTHS if b is None or length <= b)
-    return f"{first}+" if last is None else f"{first}-{last}"
+    first, last = next((a, b) for a, b in ranges if b is None or length <= b)
+    return f"{first}+" if last is None else str(first) if first == last else f"{first}-{last}"
 
 
-CLASSIFIERS: dict[str, Classifier] = {
-    "label": _by_label,
-    "gap-degree": _by_gap_degree,
-    "length": _by_length,
-    "constituent-length": _by_constituent_length,
-    "phenomenon": _by_phenomenon,
+# From a result to its classifier: most look at one sentence only.
+CLASSIFIERS: dict[str, Callable[[Result], Classifier]] = {
+    "label": lambda result: _by_label,
+    "gap-degree": lambda result: _by_gap_degree,
+    "gap-length": lambda result: _by_gap_length,
+    "length": lambda result: _by_length,
+    "constituent-length": lambda result: _by_constituent_length,
+    "phenomenon": lambda result: _by_phenomenon,
+    "discontinuity": _by_discontinuity,
 }
 
 _LENGTH_NAMES = [length_group(first) for first, _ in LENGTHS]
+_GAP_LENGTH_NAMES = [length_group(first, GAP_LENGTHS) for first, _ in GAP_LENGTHS]
 _ORDERS: dict[str, Callable[[GroupScores], Any]] = {
     "label": lambda g: (-g.gold, -g.predicted, g.group),
     "gap-degree": lambda g: int(g.group),
+    "gap-length": lambda g: _GAP_LENGTH_NAMES.index(g.group),
     "length": lambda g: _LENGTH_NAMES.index(g.group),
     "constituent-length": lambda g: _LENGTH_NAMES.index(g.group),
     "phenomenon": lambda g: PHENOMENA.index(g.group),
+    "discontinuity": lambda g: KINDS.index(g.group),
 }
