@@ -9,9 +9,10 @@ from typing import Any
 
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.experiment.measures import measure
-from discoparse.experiment.plan import Progress, Treebank, find_treebank, finished_runs, plan_runs
+from discoparse.experiment.plan import Progress, Run, Treebank, find_treebank, finished_runs, plan_runs
+from discoparse.experiment.planfile import read_plan
 from discoparse.experiment.report import write_report
-from discoparse.experiment.runs import Job, recipe_of, train_all
+from discoparse.experiment.runs import Job, recipe_of, train_all, unfinished
 from discoparse.experiment.speed import measure_speed, measured_speeds
 from discoparse.files.atomic import replace_file
 from discoparse.files.sealed import encode_json
@@ -22,11 +23,12 @@ RESULTS, REPORT = "results.json", "report.md"
 
 @dataclass(frozen=True)
 class Plan:
-    """What the user wants to be trained."""
+    """What the user wants to be trained: every oracle with every seed, or what a plan file says."""
 
     recipe: str = "fast"
     oracles: Sequence[str] = ORACLES
     seeds: int = 3
+    file: str | Path | None = None  # instead of these three
     settings: Sequence[str] = ()
     device: str = "cpu"
     minutes: float | None = None  # for each training
@@ -60,6 +62,13 @@ def run_experiment(
     return page
 
 
+def list_runs(directories: Sequence[str | Path], output: str | Path, plan: Plan) -> list[tuple[str, bool]]:
+    """The names of the runs of a plan, in the order in which they are trained, and whether each is finished."""
+    jobs = _jobs([find_treebank(directory) for directory in directories], Path(output), plan)
+    todo = {job.name for job in unfinished(jobs, lambda message: None)}
+    return [(job.name, job.name not in todo) for job in jobs]
+
+
 def _jobs(treebanks: Sequence[Treebank], output: Path, plan: Plan) -> list[Job]:
     from discoparse.neural.device import training_threads  # here: a report alone needs no PyTorch
 
@@ -76,9 +85,16 @@ def _jobs(treebanks: Sequence[Treebank], output: Path, plan: Plan) -> list[Job]:
             plan.jobs,
             show_progress=plan.jobs == 1,
         )
-        for treebank in treebanks
-        for run in plan_runs(plan.recipe, plan.oracles, plan.seeds)
+        for treebank, run in _runs(treebanks, plan)
     ]
+
+
+def _runs(treebanks: Sequence[Treebank], plan: Plan) -> list[tuple[Treebank, Run]]:
+    if plan.file is None:
+        runs = plan_runs(plan.recipe, plan.oracles, plan.seeds)
+        return [(treebank, run) for treebank in treebanks for run in runs]
+    by_name = {treebank.name: treebank for treebank in treebanks}
+    return [(by_name[name], run) for name, run in read_plan(plan.file, list(by_name))]
 
 
 def _figures(treebank: Treebank, folder: Path, measure_rates: bool, progress: Progress) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from discoparse.drawing.charts import Series, plot
+from discoparse.experiment.plan import is_variant
 from discoparse.experiment.sections import system_name
 from discoparse.training.recipe import ORACLES
 
@@ -37,7 +38,7 @@ def memory_picture(figures: dict[str, Any]) -> str:
     recipes = {row["recipe"] for row in parsers}
     main = "fast" if "fast" in recipes else min(recipes, default=None)
     for row in figures["memory"]:
-        if row["recipe"] not in (None, main):
+        if row["recipe"] not in (None, main) or is_variant(row["oracle"]):
             continue
         total = max(1, sum(count for _, count in row["distribution"]))
         points = [(float(size), 100 * count / total) for size, count in row["distribution"]]

@@ -12,9 +12,11 @@ import numpy as np
 from discoparse.evaluation import Result, evaluate
 from discoparse.evaluation.breakdown import break_down
 from discoparse.evaluation.counts import Counts
-from discoparse.evaluation.result import Scores
+from discoparse.evaluation.result import Scores, summarise
+from discoparse.evaluation.seed_significance import compare_seeds
 from discoparse.evaluation.significance import compare_results
-from discoparse.experiment.plan import FinishedRun, Progress, Treebank
+from discoparse.experiment.epochs import has_counts, held_out_counts
+from discoparse.experiment.plan import FinishedRun, Progress, Treebank, comparable, is_variant
 from discoparse.experiment.tables import Spread
 from discoparse.system.constituents import tree_constituents
 from discoparse.system.derivation_lengths import SYSTEMS, memory_json, memory_sizes, shifts, structural_length
@@ -24,14 +26,15 @@ from discoparse.treebank.stats import Statistics
 
 SCORES = ("f1", "precision", "recall", "disc_f1", "disc_precision", "disc_recall", "pos")
 BREAKDOWNS = ("gap-degree", "constituent-length", "label")
-Groups = dict[tuple[str, str], list[FinishedRun]]  # by recipe and oracle
+Groups = dict[tuple[str, str], list[FinishedRun]]  # by recipe and system
+Counted = dict[tuple[str, str], list[np.ndarray]]  # for each of its runs, counts [sentence, count]
 
 
 def measure(treebank: Treebank, runs: Sequence[FinishedRun], progress: Progress) -> dict[str, Any]:
     """All figures, ready to be written as JSON."""
     groups: Groups = {}
     for run in runs:
-        groups.setdefault((run.run.recipe, run.run.oracle), []).append(run)
+        groups.setdefault((run.run.recipe, run.run.system), []).append(run)
     progress(f"{treebank.name}: counting transitions")
     dev = treebank.trees("dev")
     figures: dict[str, Any] = {
@@ -40,7 +43,7 @@ def measure(treebank: Treebank, runs: Sequence[FinishedRun], progress: Progress)
         "transitions": transitions(dev),
         "memory": [{"recipe": None, "oracle": "gold derivation", **memory_json(gold_memory(dev))}],
         "runs": [_about(run) for run in runs],
-        "curves": [{**run.metrics["run"], "points": run.metrics["curve"]} for run in runs],
+        "curves": [{**run.metrics["run"], "points": run.metrics["curve"]} for run in runs if not run.run.variant],
     }
     figures["memory"] += [_memory_row(key, members) for key, members in groups.items()]
     for part in ("dev", "test"):
@@ -48,6 +51,8 @@ def measure(treebank: Treebank, runs: Sequence[FinishedRun], progress: Progress)
             gold = dev if part == "dev" else treebank.trees(part)
             progress(f"{treebank.name}: scoring {len(runs)} runs on {part}")
             figures[part] = score(gold, {key: _there(members, part) for key, members in groups.items()}, part)
+    if followed := {key: there for key, members in groups.items() if (there := [r for r in members if has_counts(r)])}:
+        figures["dev_held_out"] = score_held_out(followed)
     return figures
 
 
@@ -71,7 +76,11 @@ def _size(trees: Sequence[Tree]) -> dict[str, int]:
 def _about(run: FinishedRun) -> dict[str, Any]:
     """How a run was made."""
     kept = ("minutes", "limit_minutes", "epochs", "training_sentences_per_second", "trainings_at_once")
-    return {**run.metrics["run"], **{name: run.metrics[name] for name in (*kept, "environment", "settings")}}
+    return {
+        **run.metrics["run"],
+        "system": run.run.system,
+        **{name: run.metrics[name] for name in (*kept, "environment", "settings")},
+    }
 
 
 # -- scores ------------------------------------------------------------------------------------------------------
@@ -84,22 +93,31 @@ def score(gold: Sequence[Tree], groups: Groups, part: str) -> dict[str, Any]:
         for key, members in groups.items()
         if members
     }
-    systems = []
-    for (recipe, oracle), members in results.items():
-        values = [scores_of(result.all) for result in members]
-        systems.append(
-            {
-                "recipe": recipe,
-                "oracle": oracle,
-                "seeds": [run.run.seed for run in groups[recipe, oracle]],
-                "scores": {name: spread([value[name] for value in values]) for name in SCORES},
-            }
-        )
+    plain = {key: members for key, members in results.items() if not is_variant(key[1])}
+    counts = {key: [result.counts for result in members] for key, members in results.items()}
     return {
-        "systems": systems,
+        "systems": system_rows(counts, groups),
         "tests": significance(results),
-        "breakdowns": {by: breakdown(results, by) for by in BREAKDOWNS},
+        "seed_tests": seed_significance(counts),
+        "breakdowns": {by: breakdown(plain, by) for by in BREAKDOWNS},
     }
+
+
+def score_held_out(groups: Groups) -> dict[str, Any]:
+    """Scores on dev where no sentence had a say in the choice of the epoch that it is scored with, and tests."""
+    counts = {key: [held_out_counts(run) for run in members] for key, members in groups.items()}
+    return {"systems": system_rows(counts, groups), "seed_tests": seed_significance(counts)}
+
+
+def system_rows(counts: Counted, groups: Groups) -> list[dict[str, Any]]:
+    """Mean and spread over seeds of every system."""
+    rows = []
+    for (recipe, system), members in counts.items():
+        values = [scores_of(summarise(run)) for run in members]
+        scores = {name: spread([value[name] for value in values]) for name in SCORES}
+        seeds = [run.run.seed for run in groups[recipe, system]]
+        rows.append({"recipe": recipe, "oracle": system, "seeds": seeds, "scores": scores})
+    return rows
 
 
 def scores_of(scores: Scores) -> dict[str, float | None]:
@@ -130,11 +148,22 @@ def significance(results: dict[tuple[str, str], list[Result]]) -> list[dict[str,
     """Paired tests between the oracles of a recipe, a sentence's counts summed over seeds."""
     tests = []
     for (first, before), (second, after) in itertools.combinations(results.items(), 2):
-        if first[0] == second[0]:
+        if first[0] == second[0] and comparable(first[1], second[1]):
             seeds = min(len(before), len(after))
             for test in compare_results(pooled(before[:seeds]), pooled(after[:seeds])):
                 facts = {"recipe": first[0], "first_oracle": first[1], "second_oracle": second[1], "seeds": seeds}
                 tests.append({**facts, **test.to_json()})
+    return tests
+
+
+def seed_significance(counts: Counted) -> list[dict[str, Any]]:
+    """Tests between the oracles of a recipe with both seeds and sentences as sources of chance, where there are two
+    seeds of each; a run is its counts [sentence, count]."""
+    tests: list[dict[str, Any]] = []
+    for (first, before), (second, after) in itertools.combinations(counts.items(), 2):
+        if first[0] == second[0] and comparable(first[1], second[1]) and min(len(before), len(after)) > 1:
+            facts = {"recipe": first[0], "first_oracle": first[1], "second_oracle": second[1]}
+            tests.extend({**facts, **test.to_json()} for test in compare_seeds(before, after))
     return tests
 
 

@@ -1,6 +1,7 @@
 """What an experiment consists of: treebanks, the runs on each, and where everything is kept.
 
-OUTPUT/TREEBANK/RECIPE-ORACLE-SEED/   one run: its log, model, predictions and, once it is finished, metrics.json
+OUTPUT/TREEBANK/RECIPE-ORACLE-SEED/   one run: its log, model, predictions and, once it is finished, metrics.json; the
+                                      settings that set it apart, if there are any, stand before the seed
 OUTPUT/TREEBANK/speed-DEVICE.json     parsing rates
 OUTPUT/TREEBANK/results.json          every figure of the report, made from the above
 """
@@ -20,6 +21,7 @@ from discoparse.treebank import FORMATS, read_trees
 
 PARTS = ("train", "dev", "test")
 METRICS = "metrics.json"
+_VARIANT = ", "  # between the oracle and the settings in the name of a system
 Progress = Callable[[str], None]  # is told what happens
 # Where a part is there in several formats, the simplest to read comes first.
 _PREFERRED = ("discbracket", "export", "tigerxml", "alpino", "bracket", "jsonl", "json")
@@ -68,16 +70,43 @@ def _find_part(folder: Path, part: str) -> Path | None:
 
 @dataclass(frozen=True)
 class Run:
-    """One training: a recipe, an oracle and a seed."""
+    """One training: a recipe, an oracle, a seed, and settings (`name=value,…`) that differ from those of its recipe."""
 
     recipe: str
     oracle: str
     seed: int
+    variant: str = ""
 
     @property
     def name(self) -> str:
-        """The name of its folder."""
-        return f"{self.recipe}-{self.oracle}-{self.seed}"
+        """The name of its folder.
+
+        >>> Run("fast", "complete", 2, "exploration=0.15").name
+        'fast-complete-exploration=0.15-2'
+        """
+        return "-".join([self.recipe, self.oracle, *([self.variant] if self.variant else []), str(self.seed)])
+
+    @property
+    def system(self) -> str:
+        """What the report calls all seeds of it, within their recipe."""
+        return f"{self.oracle}{_VARIANT}{self.variant}" if self.variant else self.oracle
+
+
+def comparable(first: str, second: str) -> bool:
+    """Whether two systems differ in one respect: in their oracle, or as a variant from the plain one of their oracle.
+
+    >>> comparable("static", "even"), comparable("even, optimal_set=True", "even")
+    (True, True)
+    >>> comparable("even, optimal_set=True", "static"), comparable("even, a=1", "complete, a=1")
+    (False, True)
+    """
+    (oracle, _, variant), (other, _, changed) = first.partition(_VARIANT), second.partition(_VARIANT)
+    return variant == changed or (oracle == other and not (variant and changed))
+
+
+def is_variant(system: str) -> bool:
+    """Whether a system has settings of its own; pictures and breakdowns leave it out."""
+    return _VARIANT in system
 
 
 def plan_runs(recipe: str, oracles: Sequence[str], seeds: int) -> list[Run]:
@@ -122,7 +151,7 @@ def finished_runs(folder: Path, oracles: Sequence[str]) -> list[FinishedRun]:
     """All finished runs of a treebank, in the order of recipe, oracle and seed."""
     found = [run for directory in _folders(folder) if (run := finished(directory)) is not None]
     order = {oracle: k for k, oracle in enumerate(oracles)}
-    return sorted(found, key=lambda f: (f.run.recipe, order.get(f.run.oracle, len(order)), f.run.seed))
+    return sorted(found, key=lambda f: (f.run.recipe, order.get(f.run.oracle, len(order)), f.run.variant, f.run.seed))
 
 
 def _folders(folder: Path) -> Iterator[Path]:

@@ -72,8 +72,9 @@ def write_report(path: Path, treebanks: Sequence[Figures], notes: str | None = N
     report.table(sections.treebank_table(treebanks))
     report.table(sections.training_table(treebanks))
     report.text("## Scores")
-    for part in ("dev", "test"):
+    for part in sections.PARTS:
         report.table(sections.score_table(treebanks, part))
+        report.table(sections.seed_significance_table(treebanks, part))
         report.table(sections.significance_table(treebanks, part))
     _pictures(report, treebanks, ("curve-f1", "curve-disc_f1"), "## Learning curves")
     report.text("## The memory")
@@ -108,20 +109,27 @@ def _recipe_of_the_report(treebanks: Sequence[Figures]) -> list[str]:
     """The commands that make the runs and this page, and with what they were made."""
     commands: dict[str, None] = {}
     for figures in treebanks:
-        kinds = {(run["recipe"], run["limit_minutes"]): None for run in figures["runs"]}
+        plain = [run for run in figures["runs"] if not run.get("variant")]
+        kinds = {(run["recipe"], run["limit_minutes"]): None for run in plain}
         for kind in kinds:
-            runs = [run for run in figures["runs"] if (run["recipe"], run["limit_minutes"]) == kind]
+            runs = [run for run in plain if (run["recipe"], run["limit_minutes"]) == kind]
             commands[_command(figures["treebank"], runs)] = None
     made = {
         str(encode_json(r["environment"], indent=None), "utf-8").strip(): None for f in treebanks for r in f["runs"]
     }
     names = " ".join(figures["treebank"] for figures in treebanks)
+    plan = _plan_of_variants(treebanks)
+    if plan:
+        changed = next(_changes(run) for f in treebanks for run in f["runs"] if run.get("variant"))
+        command = f"discoparse experiment {names} --output runs --plan plan.json {shlex.join(changed)}".strip()
+        commands[command] = None
     return [
         "Give the directories of the treebanks for their names. Finished runs are kept, so the last command only "
         "writes the page.",
         "\n".join(
             ["```", *commands, f"discoparse experiment {names} --output runs --report-only --report PAGE.md", "```"]
         ),
+        *(["`plan.json` has the runs with settings of their own:", f"```json\n{plan}\n```"] if plan else []),
         "Made with:",
         "\n".join(["```", *made, "```"]),
     ]
@@ -129,14 +137,40 @@ def _recipe_of_the_report(treebanks: Sequence[Figures]) -> list[str]:
 
 def _command(treebank: str, runs: Sequence[Figures]) -> str:
     """The command that trains the runs of one recipe."""
-    recipe, settings = runs[0]["recipe"], runs[0]["settings"]
+    recipe = runs[0]["recipe"]
     oracles = sorted({run["oracle"] for run in runs}, key=ORACLES.index)
     seeds = max(run["seed"] for run in runs)
     parts = ["discoparse", "experiment", treebank, "--output", "runs", "--recipe", recipe]
     parts += ["--oracles", ",".join(oracles), "--seeds", str(seeds)]
-    for name, value in settings.items():
-        if name != "oracle" and value != getattr(RECIPES[recipe], name, None):
-            parts += ["--set", f"{name}={value}"]
+    parts += _changes(runs[0])
     if runs[0]["limit_minutes"] is not None:
         parts += ["--minutes", f"{runs[0]['limit_minutes']:g}"]
     return shlex.join(parts)
+
+
+def _changes(run: Figures) -> list[str]:
+    """Options for the settings that all runs had and their recipe has not."""
+    own = {"oracle", *(setting.partition("=")[0] for setting in run.get("variant", "").split(","))}
+    recipe = RECIPES[run["recipe"]]
+    changed = {name: value for name, value in run["settings"].items() if value != getattr(recipe, name, None)}
+    return [part for name, value in changed.items() if name not in own for part in ("--set", f"{name}={value}")]
+
+
+def _plan_of_variants(treebanks: Sequence[Figures]) -> str:
+    """A plan file (see `planfile`) with the runs that have settings of their own; empty if there are none."""
+    seeds: dict[tuple[str, str, str, str], int] = {}
+    for figures in treebanks:
+        for run in figures["runs"]:
+            if run.get("variant"):
+                key = (figures["treebank"], run["recipe"], run["oracle"], run["variant"])
+                seeds[key] = max(run["seed"], seeds.get(key, 0))
+    entries = [
+        {"treebanks": [treebank], "recipe": recipe, "oracles": [oracle], "seeds": count, "set": dict(_pairs(variant))}
+        for (treebank, recipe, oracle, variant), count in seeds.items()
+    ]
+    lines = [str(encode_json(entry, indent=None), "utf-8").strip() for entry in entries]
+    return "[" + ",\n".join(lines) + "]" if lines else ""
+
+
+def _pairs(variant: str) -> list[tuple[str, str]]:
+    return [(name, value) for name, _, value in (setting.partition("=") for setting in variant.split(","))]

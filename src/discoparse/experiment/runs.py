@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from discoparse.errors import DiscoparseError, UsageError
+from discoparse.experiment.epochs import EvaluationCounts
 from discoparse.experiment.plan import METRICS, FinishedRun, Progress, Run, Treebank, finished, prediction_path
 from discoparse.files.atomic import replace_file
 from discoparse.files.environment import environment
@@ -31,7 +32,7 @@ from discoparse.system.derivation_lengths import memory_sizes
 from discoparse.training import RECIPES, Recipe
 from discoparse.treebank import write_trees
 
-_CURVE = ("epoch", "seconds", "f1", "precision", "recall", "disc_f1", "disc_precision", "disc_recall", "pos")
+_CURVE = ("epoch", "step", "seconds", "f1", "precision", "recall", "disc_f1", "disc_precision", "disc_recall", "pos")
 _PATIENCE = 60.0  # seconds for a training that was asked to stop to save its state
 _INTERRUPTED = ("interrupted", "interrupted; the same command goes on")
 
@@ -56,8 +57,9 @@ class Job:
 
 
 def recipe_of(run: Run, settings: Sequence[str]) -> Recipe:
-    """The recipe of a run, with its oracle and the user's own settings."""
-    return RECIPES[run.recipe].override([*settings, f"oracle={run.oracle}"])
+    """The recipe of a run, with its oracle, its own settings, and the user's for all runs."""
+    own = run.variant.split(",") if run.variant else []
+    return RECIPES[run.recipe].override([*settings, *own, f"oracle={run.oracle}"])
 
 
 def unfinished(jobs: Sequence[Job], progress: Progress) -> list[Job]:
@@ -189,6 +191,7 @@ def train_run(job: Job) -> dict[str, Any] | None:
     treebank = job.treebank
     train_trees, dev_trees = treebank.trees("train"), treebank.trees("dev")
     info = ModelInfo(f"{treebank.name} {job.run.name}", treebanks=(treebank.name,))
+    evaluations = EvaluationCounts(job.directory)
     outcome = train(
         train_trees,
         dev_trees,
@@ -201,6 +204,7 @@ def train_run(job: Job) -> dict[str, Any] | None:
         resume=True,
         info=info,
         show_progress=job.show_progress,
+        watch=evaluations,
     )
     if not outcome.finished or outcome.best is None:
         return None
@@ -211,6 +215,8 @@ def train_run(job: Job) -> dict[str, Any] | None:
             predicted = parser.parse_tokens([tree.words for tree in trees])
             write_trees(predicted, prediction_path(job.directory, part))
     records = _log(job.directory)
+    curve = [{name: r[name] for name in _CURVE} for r in records if r["type"] == "evaluation"]
+    evaluations.pack(curve)
     metrics = {
         "run": dataclasses.asdict(job.run),
         "treebank": treebank.name,
@@ -222,7 +228,7 @@ def train_run(job: Job) -> dict[str, Any] | None:
         "training_sentences_per_second": _training_rate(records),
         "dev": outcome.best,
         "memory": sorted(memory_counts(parser, [tree.words for tree in dev_trees]).items()),
-        "curve": [{name: r[name] for name in _CURVE} for r in records if r["type"] == "evaluation"],
+        "curve": curve,
         "environment": environment(job.device),
     }
     replace_file(job.directory / METRICS, encode_json(metrics))

@@ -36,6 +36,16 @@ def treebank_table(treebanks: Sequence[Figures]) -> Table:
     return Table("treebanks", "The treebanks", heads, rows)
 
 
+# Parts that are scored, with what the captions call them. The last has scores that did not choose their own epoch.
+HELD_OUT = "dev_held_out"
+PARTS = {"dev": "dev", "test": "test", HELD_OUT: "dev, with the epoch chosen on its other half"}
+_HELD_OUT_NOTE = (
+    "Sentences of dev with even numbers are scored at the epoch with the best F1 on those with odd numbers, and the "
+    "other way round: no sentence had a say in the choice of the epoch that it is scored at. Scores are of the "
+    "evaluations while training, on the device that trained."
+)
+
+
 def score_table(treebanks: Sequence[Figures], part: str) -> Table | None:
     """Tables 3 and 7 of the paper."""
     rows: list[list[Cell]] = [
@@ -47,11 +57,14 @@ def score_table(treebanks: Sequence[Figures], part: str) -> Table | None:
         return None
     return Table(
         f"scores-{part}",
-        f"Scores on {part} (Tables 3 and 7 of the paper): mean and standard deviation over seeds",
+        f"Scores on {PARTS[part]} (Tables 3 and 7 of the paper): mean and standard deviation over seeds",
         ["treebank", "recipe", "oracle", "seeds", *SCORE_HEADS],
         rows,
         text_columns=3,
-        notes=["All constituents, then discontinuous ones only; the standard evaluation parameters of the field."],
+        notes=[
+            "All constituents, then discontinuous ones only; the standard evaluation parameters of the field.",
+            *([_HELD_OUT_NOTE] if part == HELD_OUT else []),
+        ],
     )
 
 
@@ -85,11 +98,61 @@ def significance_table(treebanks: Sequence[Figures], part: str) -> Table | None:
         notes=[
             "Paired tests over sentences (10,000 samples): the counts of a sentence are summed over the seeds, and the "
             "predictions of both oracles are swapped (permutation) or the sentence is drawn again (bootstrap, which "
-            "gives the interval) as a whole. So chance in the choice of sentences is accounted for; for chance in "
-            "training see the standard deviations above. Several tests are made: read single p values near 0.05 "
-            "with care."
+            "gives the interval) as a whole. Only chance in the choice of sentences is accounted for, so these p "
+            "values are too small where seeds differ; the table over seeds and sentences has both. Several "
+            "tests are made: read single p values near 0.05 with care."
         ],
     )
+
+
+def seed_significance_table(treebanks: Sequence[Figures], part: str) -> Table | None:
+    """Tests between oracles with seeds and sentences as sources of chance."""
+    tests = [
+        (figures["treebank"], test) for figures in treebanks for test in figures.get(part, {}).get("seed_tests", ())
+    ]
+    if not tests:
+        return None
+    adjusted: dict[str, list[float | None]] = {}
+    for metric in dict.fromkeys(test["metric"] for _, test in tests):
+        adjusted[metric] = holm([test["p"] for _, test in tests if test["metric"] == metric])
+    rows: list[list[Cell]] = []
+    for treebank, test in tests:
+        names = [treebank, test["recipe"], f"{test['first_oracle']} → {test['second_oracle']}"]
+        interval = "–" if test["interval"] is None else "{:+.2f} to {:+.2f}".format(*test["interval"])
+        share = None if test["seed_share"] is None else 100 * test["seed_share"]
+        p = [None if value is None else p_value(value) for value in (test["p"], adjusted[test["metric"]].pop(0))]
+        score = SCORE_HEADS[SCORES.index(test["metric"])]
+        seeds = "{} + {}".format(*test["seeds"])
+        rows.append([*names, score, seeds, f"{test['difference']:+.2f}", interval, share, test["freedom"], *p])
+    heads = ["treebank", "recipe", "oracles", "score", "seeds", "difference", "95% interval"]
+    return Table(
+        f"seed-tests-{part}",
+        f"Differences between oracles on {PARTS[part]}, second less first, over seeds and sentences",
+        [*heads, "due to seeds (%)", "degrees of freedom", "p", "Holm"],
+        rows,
+        text_columns=4,
+        notes=[
+            "Means over seeds are compared. Their difference has a variance due to seeds and one due to sentences; a t "
+            "test takes both into account, with Satterthwaite's degrees of freedom (evaluation/seed_significance.py "
+            "states the model). *Due to seeds* is the share of the variance that more seeds would reduce. *Holm* is p "
+            "corrected for the number of tests of the same score in this table."
+        ],
+    )
+
+
+def holm(values: Sequence[float | None]) -> list[float | None]:
+    """p values corrected for their number by Holm's method; those that are None are not tests.
+
+    >>> holm([0.01, None, 0.04, 0.03])
+    [0.03, None, 0.06, 0.06]
+    """
+    there = sorted((p, k) for k, p in enumerate(values) if p is not None)
+    corrected: list[float | None] = [None] * len(values)
+    largest = 0.0
+    for rank, (p, k) in enumerate(there):
+        largest = max(largest, min(1.0, p * (len(there) - rank)))
+        corrected[k] = largest
+    return corrected
 
 
 def memory_table(treebanks: Sequence[Figures]) -> Table:
@@ -169,7 +232,7 @@ def training_table(treebanks: Sequence[Figures]) -> Table:
     groups: dict[tuple[str, str, str], list[Figures]] = {}
     for figures in treebanks:
         for run in figures["runs"]:
-            groups.setdefault((figures["treebank"], run["recipe"], run["oracle"]), []).append(run)
+            groups.setdefault((figures["treebank"], run["recipe"], run["system"]), []).append(run)
     rows: list[list[Cell]] = []
     for key, runs in groups.items():
         minutes, epochs = Spread.of([r["minutes"] for r in runs]), Spread.of([float(r["epochs"]) for r in runs])

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from discoparse.evaluation import Scores, evaluate
+from discoparse.evaluation import Result, Scores, evaluate
 from discoparse.evaluation.result import summarise
 from discoparse.model.packing import pack, unpack
 from discoparse.neural.network import Network
@@ -32,6 +32,7 @@ class DevEvaluation:
         with torch.random.fork_rng(devices=[]):
             network = Network(trainer.network.config)
         self.parser = Parser(network, trainer.vocabulary, trainer.device)
+        self.result: Result | None = None  # of the last evaluation
 
     def parameters(self) -> dict[str, Tensor]:
         """The averaged parameters as they are kept on disk."""
@@ -54,7 +55,7 @@ class DevEvaluation:
 
     def _scores(self, parser: Parser) -> dict[str, Any]:
         predicted = parser.parse_tokens([tree.words for tree in self.trees])
-        result = evaluate(self.trees, predicted)
+        self.result = result = evaluate(self.trees, predicted)
         scores = figures(result.all)
         if self.sets:
             parts = np.split(result.counts, np.cumsum(list(self.sets.values()))[:-1])

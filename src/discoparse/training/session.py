@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from discoparse.errors import DiscoparseError
+from discoparse.evaluation import Result
 from discoparse.files.atomic import replace_file
 from discoparse.model.info import MODEL, ModelInfo
 from discoparse.model.model import load_model, replace_info, save_model
@@ -29,6 +30,7 @@ from discoparse.training.starting_point import StartingPoint
 from discoparse.training.stopping import Clock, Interruption
 from discoparse.tree import Tree
 
+Watch = Callable[[int, Result], None]  # is told the number of updates and the result of each evaluation
 _SAVE_SECONDS = 60.0  # after this long the state is saved at the end of the epoch, even if no evaluation is due
 _CHECK_SECONDS = 5.0  # between two looks at the losses, which take a device sync
 
@@ -58,8 +60,10 @@ class Session:
         encoder: StartingEncoder | None = None,
         start: StartingPoint | None = None,
         silver: Sequence[Tree] = (),
+        watch: Watch | None = None,
     ) -> None:
         self.output = output
+        self.watch = watch
         self.info = dataclasses.replace(info, recipe=dataclasses.asdict(recipe))
         self.trainer = Trainer(recipe, train_trees, device, seed, encoder, start, silver)
         self.dev = DevEvaluation(self.trainer, dev_trees, dev_sets)
@@ -163,6 +167,8 @@ class Session:
         scores, parameters = self.dev()
         clock.evaluation_took(time.monotonic() - began)
         trainer = self.trainer
+        if self.watch is not None and self.dev.result is not None:
+            self.watch(trainer.optimisation.step, self.dev.result)
         place = {"epoch": self._epochs_done(), "step": trainer.optimisation.step, "seconds": clock.elapsed()}
         best = self.best is None or scores["f1"] > self.best["f1"]
         if best:

@@ -15,7 +15,7 @@ from discoparse.parser.tokens import LONGEST_SENTENCE
 from discoparse.training.checkpoint import Checkpoint
 from discoparse.training.output import open_output
 from discoparse.training.recipe import RECIPES, Recipe, default_recipe
-from discoparse.training.session import Outcome, Session
+from discoparse.training.session import Outcome, Session, Watch
 from discoparse.training.starting_encoder import read_encoder
 from discoparse.training.starting_point import StartingPoint, read_start
 from discoparse.training.stopping import Clock, Interruption
@@ -40,6 +40,7 @@ def train(
     info: ModelInfo | None = None,
     show_progress: bool = True,
     started: float | None = None,
+    watch: Watch | None = None,
 ) -> Outcome:
     """Train a model and leave it in `output`; defaults are those of the command line.
 
@@ -52,7 +53,8 @@ def train(
     `silver` are trees that another parser made, to train on beside the others (see the recipe's silver settings).
     `threads` are the CPU cores to use for the time of the training, by default half of all. `minutes` limits the time
     since `started` (`time.monotonic()`, by default now), earlier parts of a resumed training included. Ctrl-C and
-    SIGTERM stop it between two steps; with `resume` it then goes on.
+    SIGTERM stop it between two steps; with `resume` it then goes on. `watch` is called after every evaluation, with the
+    number of updates and the `Result` on `dev_trees`.
     """
     output = Path(output)
     if init is not None and encoder is not None:
@@ -81,7 +83,7 @@ def train(
         checkpoint = None if state is None else Checkpoint(state)
         info = info or ModelInfo(printable(output.resolve().name))
         session = Session(
-            recipe, train_trees, dev_trees, output, chosen, seed, info, dev_sets, transformer, start, silver
+            recipe, train_trees, dev_trees, output, chosen, seed, info, dev_sets, transformer, start, silver, watch
         )
         if checkpoint is not None:
             session.resume(checkpoint, clock)

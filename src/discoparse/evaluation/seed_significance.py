@@ -1,0 +1,131 @@
+"""Is one way of training better than another, where both the seeds and the sentences might have been others?
+
+The scores of two systems, each trained with several seeds, on the same sentences are a crossed design: sentences are
+shared by all runs, seeds belong to one system each (equal seed numbers of two systems have nothing in common once
+training differs). For a score that is a ratio of sums over sentences (F1, precision, recall), the score of seed s of
+system o is, to first order,
+
+    F(o, s) = m(o) + a(o, s) + mean over sentences i of [b(o, i) + e(o, s, i)]
+
+with the effect a of the seed, b of the sentence, e of both together, each with mean 0. The difference D of the systems'
+means over seeds then has the variance
+
+    V = sum over o of [var a(o) / k(o) + var e(o) / (k(o) n)]  +  var [b(2) - b(1)] / n
+
+for k seeds and n sentences. The sample variance of F over the seeds of o, divided by k, estimates the bracket. The
+variance over sentences of the difference in means over seeds, divided by n, estimates the last term plus var e / (k n),
+which is estimated from the residuals and taken off. D / sqrt(V) is compared with Student's t distribution; its degrees
+of freedom come from Satterthwaite's approximation, with k - 1 for each system's seeds and n - 1 for the sentences.
+Without variance over sentences this is Welch's t test of the scores of the seeds, and without variance over seeds it is
+the paired t test over sentences.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from discoparse.errors import DiscoparseError
+from discoparse.evaluation.counts import Counts
+from discoparse.evaluation.student import two_sided_p, two_sided_quantile
+
+# Scores as ratios: 100 times a sum of counts over another.
+_RATIOS = {
+    "f1": (("matched", "matched"), ("gold", "predicted")),
+    "precision": (("matched",), ("predicted",)),
+    "recall": (("matched",), ("gold",)),
+}
+SEED_METRICS = (*_RATIOS, *(f"disc_{name}" for name in _RATIOS))
+
+
+@dataclass(frozen=True)
+class SeedComparison:
+    """A difference of means over seeds, in points, with its uncertainty; second less first."""
+
+    metric: str
+    first: float
+    second: float
+    difference: float
+    error: float  # standard error: the square root of the variance
+    seed_share: float | None  # of the variance that is due to seeds; None without any variance
+    freedom: float | None
+    p: float | None
+    interval: tuple[float, float] | None  # 95%
+    seeds: tuple[int, int]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def compare_seeds(
+    first: Sequence[np.ndarray], second: Sequence[np.ndarray], metrics: Sequence[str] = SEED_METRICS
+) -> list[SeedComparison]:
+    """Test the scores of two systems; for each of its seeds a system has the counts [sentence, count] of `Result`.
+
+    Both need two seeds at least, since one says nothing about others.
+    """
+    if min(len(first), len(second)) < 2:
+        raise DiscoparseError("a test over seeds needs two runs of each system at least")
+    if len({len(counts) for counts in (*first, *second)}) > 1:
+        raise DiscoparseError("runs over different numbers of sentences cannot be compared")
+    return [_compare(metric, np.stack(first), np.stack(second)) for metric in metrics]
+
+
+def _compare(metric: str, first: np.ndarray, second: np.ndarray) -> SeedComparison:
+    (before, ours), (after, theirs) = (_scores_and_effects(metric, counts) for counts in (first, second))
+    n = first.shape[1]
+    parts = [(float(scores.var(ddof=1)) / len(scores), len(scores) - 1.0) for scores in (before, after)]
+    both = sum(_residual_variance(effects) / len(effects) for effects in (ours, theirs)) / n
+    apart = theirs.mean(axis=0) - ours.mean(axis=0)  # [sentence]
+    over_sentences = max(0.0, float(apart.var(ddof=1)) / n - both) if n > 1 else 0.0
+    parts.append((over_sentences, n - 1.0))
+    variance = sum(part for part, _ in parts)
+    difference = float(after.mean() - before.mean())
+    freedom = p = interval = share = None
+    if variance > 1e-20:
+        freedom = variance**2 / sum(part**2 / own for part, own in parts if part)
+        p = two_sided_p(difference / math.sqrt(variance), freedom)
+        margin = two_sided_quantile(0.05, freedom) * math.sqrt(variance)
+        interval = (difference - margin, difference + margin)
+        share = (parts[0][0] + parts[1][0]) / variance
+    elif not difference:  # the same trees from all runs
+        p, interval = 1.0, (0.0, 0.0)
+    return SeedComparison(
+        metric,
+        float(before.mean()),
+        float(after.mean()),
+        difference,
+        math.sqrt(variance),
+        share,
+        freedom,
+        p,
+        interval,
+        (len(before), len(after)),
+    )
+
+
+def _scores_and_effects(metric: str, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Scores [seed] in percent, 0 where there is nothing to score, and what each sentence adds [seed, sentence].
+
+    A ratio of sums M / T changes, to first order, by the mean over sentences of n (m - t M / T) / T.
+    """
+    prefix, name = ("disc_", metric[len("disc_") :]) if metric.startswith("disc_") else ("", metric)
+    above, below = (
+        counts[:, :, [Counts._fields.index(prefix + column) for column in columns]].sum(axis=2, dtype=np.float64)
+        for columns in _RATIOS[name]
+    )  # [seed, sentence] each
+    total = np.maximum(below.sum(axis=1), 1.0)
+    scores = 100 * above.sum(axis=1) / total
+    effects = counts.shape[1] * (100 * above - scores[:, None] * below) / total[:, None]
+    return scores, effects
+
+
+def _residual_variance(effects: np.ndarray) -> float:
+    """Of the effects of seed and sentence together, from effects [seed, sentence]."""
+    seeds, sentences = effects.shape
+    residuals = effects - effects.mean(axis=0)
+    return float((residuals**2).sum()) / max(1, (seeds - 1) * (sentences - 1))
