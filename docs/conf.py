@@ -56,7 +56,8 @@ NAVIGATION = {
         for name in ["formats", "tokenization", "model-format", "api", "oracle", "architecture"]
     ],
     "Research": [
-        f"research/{name}" for name in ["results", "reproducing", "speed", "trust", "text-sources", "lab-notebook"]
+        f"research/{name}"
+        for name in ["results", "what-is-hard", "reproducing", "speed", "trust", "text-sources", "lab-notebook"]
     ],
     "Project": ["CONTRIBUTING", "CHANGELOG"],
 }

@@ -157,7 +157,15 @@ def test_the_page_has_the_plan_of_its_variants(finished: tuple[Path, Path, Path]
     command = next(line for line in page.splitlines() if "--plan plan.json" in line)
     assert "--set hidden=24" in command
     assert "gap_weight" not in command
-    assert "over seeds and sentences" in page
+    for part in ("dev", "dev_held_out"):
+        tests = (finished[1] / "report" / f"seed-tests-{part}.csv").read_text().splitlines()
+        assert len(tests) == 1 + 6  # F1, precision and recall, of all and of discontinuous constituents
+    held_out = page[page.index("**Scores on dev, with the epoch chosen on its other half") :]
+    assert held_out.index("over seeds and sentences**") > 0
+    rows = re.findall(
+        r"^\| own \| fast \| complete → complete, gap_weight=3.0 \| ([^|]+) \| 2 \+ 2", held_out, flags=re.M
+    )
+    assert rows == ["F1", "disc. F1"]
     assert "with the epoch chosen on its other half" in page
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -138,6 +139,14 @@ def seed_significance_table(treebanks: Sequence[Figures], part: str) -> Table | 
             "corrected for the number of tests of the same score in this table."
         ],
     )
+
+
+def f1_only(table: Table) -> Table:
+    """A table of tests as the report shows it: without precision and recall, which the CSV file has."""
+    column = list(table.heads).index("score")
+    rows = [row for row in table.rows if str(row[column]).endswith("F1")]
+    notes = [*table.notes, f"`{table.name}.csv` also has the tests of precision and recall."]
+    return dataclasses.replace(table, rows=rows, notes=notes)
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
