@@ -40,6 +40,10 @@ TIGER_TREES = [
     ("(S (VP (PWS 0=was) (VVINF 3=tun)) (VMFIN 1=soll) (PPER 2=er))", "extraction"),
     ("(S (VP (PP (APPR 0=in) (PRELS 1=dem)) (VVPP 3=getanzt)) (PPER 2=er) (VAFIN 4=hat))", "extraction"),
     ("(S (KON 0=und) (VP (PDS 1=das) (VVINF 4=tun)) (VMFIN 2=soll) (PPER 3=er))", "fronting"),
+    (
+        "(S (VP (NP (ART 0=den) (NN 1=Film) (S (PRELS 2=der) (VVFIN 3=lief))) (VVINF 6=tun)) (VMFIN 4=mag) (PIS 5=er))",
+        "fronting",
+    ),
     ("(S (NP (ART 0=ein) (NN 1=Mann) (S (PRELS 3=der) (VVFIN 4=lacht))) (VVFIN 2=kam))", "extraposition"),
     (
         "(S (KOUS 0=dass) (VP (VVPP 2=gesagt) (S (PPER 4=er) (VVFIN 5=kommt))) (PPER 1=sie) (VAFIN 3=hat))",
@@ -142,7 +146,7 @@ def test_breakdown_by_discontinuity_and_gap_length() -> None:
 
 
 def test_tags_of_predictions_without_punctuation() -> None:
-    """Where tokens of the prediction are not in the order or number of the gold ones, tags stay with their tokens."""
+    """Where the prediction lacks tokens that are not scored, tags stay with their tokens."""
     gold = parse_tree("(ROOT (S ($, 0=,) (VP (PWS 1=was) (VVINF 4=tun)) (VMFIN 2=soll) (PPER 3=er)))")
     without = parse_tree("(ROOT (S (VP (PWS 0=was) (VVINF 3=tun)) (VMFIN 1=soll) (PPER 2=er)))")
     (group,) = by(evaluate([gold], [without]))

@@ -142,8 +142,7 @@ def _by_discontinuity(result: Result) -> Classifier:
 
     def classify(sentence: ScoredSentence, tree: Tree, brackets: Sequence[Bracket]) -> list[list[str]]:
         bits = sentence.gold_bits if tree is sentence.gold else sentence.predicted_bits
-        placed = sorted((bit, token.tag) for token, bit in zip(tree.tokens, bits, strict=True) if bit)
-        tags = [tag for _, tag in placed]
+        tags = [token.tag for token, bit in zip(tree.tokens, bits, strict=True) if bit]
         nodes = constituents(brackets)
         return [gap_kinds(node, nodes, tags, scheme) for node in nodes]
 

@@ -99,6 +99,8 @@ def comparable(first: str, second: str) -> bool:
     (True, True)
     >>> comparable("even, optimal_set=True", "static"), comparable("even, a=1", "complete, a=1")
     (False, True)
+    >>> comparable("even, a=1", "even, a=2")
+    False
     """
     (oracle, _, variant), (other, _, changed) = first.partition(_VARIANT), second.partition(_VARIANT)
     return variant == changed or (oracle == other and not (variant and changed))
