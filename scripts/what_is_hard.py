@@ -4,7 +4,8 @@ python scripts/what_is_hard.py tables de=DATA/de_pcc nl=DATA/nl_alpino …    MO
 python scripts/what_is_hard.py errors de=DATA/de_pcc [--count 50 --seed 22]
 
 `tables` scores discontinuous constituents by kind, gap degree and length of the gap. `errors` draws discontinuous
-constituents at random that were missed or predicted in error, and prints each with its nearest counterpart.
+constituents at random that were missed or predicted in error, and prints each with its nearest counterpart; for those
+missed, also what their first and last blocks are attached to instead.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from discoparse.evaluation.counts import ScoredSentence
 from discoparse.evaluation.discontinuity import recognise_scheme
 from discoparse.experiment.plan import find_treebank
 from discoparse.experiment.tables import Cell, Table, markdown
-from discoparse.tree import gap_count
+from discoparse.tree import blocks, gap_count
 
 GROUPINGS = {"discontinuity": "kind", "gap-degree": "gap degree", "gap-length": "tokens in the gaps"}
 _AROUND = 4  # tokens shown on either side of a constituent
@@ -91,6 +92,8 @@ def errors(pair: str, count: int, seed: int) -> None:
         near = _nearest(ours[k], theirs)
         if near is not None:
             print(f"   {'predicted' if missed else 'gold'}  {near[0]} {_shown(sentence, near, ours[k][1])}")
+        for where in _attachments(ours[k], theirs) if missed else []:
+            print(f"   attached below {where[0]} {_shown(sentence, where, ours[k][1])}")
         print(f"   {_tag_errors(sentence)}", end="\n\n")
 
 
@@ -112,6 +115,16 @@ def _nearest(bracket: Bracket, others: Sequence[Bracket]) -> Bracket | None:
     return max(
         others, key=lambda other: (other[0] == bracket[0] and likeness(other)[0] > 0.3, likeness(other)), default=None
     )
+
+
+def _attachments(bracket: Bracket, others: Sequence[Bracket]) -> list[Bracket]:
+    """Where the first and the last block of a constituent are attached in the other tree: the smallest that is more."""
+    found = []
+    for first, last in (blocks(bracket[1])[0], blocks(bracket[1])[-1]):
+        block = (1 << last + 1) - (1 << first)
+        above = [other for other in others if other[1] & block == block != other[1]]
+        found.extend(sorted(above, key=lambda other: other[1].bit_count())[:1])
+    return found
 
 
 def _shown(sentence: ScoredSentence, bracket: Bracket, around: int) -> str:
