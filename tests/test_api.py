@@ -130,7 +130,7 @@ def test_examples_in_the_documentation_run(page):
     """Those of the guide need models."""
     if page == "guides/python.md":
         pytest.importorskip("nltk")
-        if missing := {"en", "nl", "nl-large"} - installed_models().keys():
+        if missing := {"en", "en-large", "nl", "nl-large"} - installed_models().keys():
             pytest.skip(f"this installation does not have the models {', '.join(sorted(missing))}")
     failures, examples = doctest.testfile(str(DOCS / page), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert examples

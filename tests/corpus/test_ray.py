@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from command_line import run_main
-from small_corpora import make_documents, make_model, run_elsewhere, serial_rows, stored_rows, write_json_lines
+from small_corpora import make_documents, run_elsewhere, serial_rows, stored_rows, write_json_lines
 
 import discoparse.corpus.plan
 from discoparse.corpus.ray_pool import RayPool
@@ -38,11 +38,6 @@ def cluster() -> Iterator[Any]:
     yield made
     ray.shutdown()
     made.shutdown()
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return make_model(tmp_path_factory.mktemp("models"))
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from command_line import run_main
+from project_models import project_facts
 from tiny_models import SIZES, tiny_model, toy_treebank
 
 from discoparse.evaluation import evaluate
 from discoparse.files.sealed import encode_json, read_sealed, write_sealed
-from discoparse.model.facts import read_facts
 from discoparse.model.info import FILES, ModelInfo, model_directory, read_info
 from discoparse.model.model import replace_info
 from discoparse.model.names import PUBLISHED
@@ -213,8 +213,7 @@ def test_models_from_before_the_fuller_card_still_work(tmp_path):
 def test_the_script_makes_the_models_of_this_project(tmp_path, name):
     """Its files, its options and the facts fit together: with toy treebanks a model with a full card comes out."""
     language, _, _ = name.partition("-")
-    own = ROOT / "models" / name / "facts.json"
-    facts = read_facts(own if own.exists() else ROOT / "models" / language / "facts.json")
+    facts = project_facts(name)
     environment, quick = {**os.environ, "PYTHON": sys.executable}, QUICK
     if facts.origins:
         pytest.importorskip("transformers", reason="the extra `transformers` is not installed")

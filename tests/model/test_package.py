@@ -15,13 +15,13 @@ from zipfile import ZipFile
 import pytest
 from click.testing import CliRunner
 from command_line import run_main
+from project_models import MODELS, project_facts
 from tiny_models import example_trees, tiny_model
 
 from discoparse.cli import cli
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.files.sealed import CHECKSUMS
 from discoparse.model.card import model_card
-from discoparse.model.facts import read_facts
 from discoparse.model.info import FILES, ModelInfo, read_card, read_info
 from discoparse.model.licences import check_expression, spdx_expression
 from discoparse.model.model import replace_info
@@ -29,7 +29,6 @@ from discoparse.model.names import PUBLISHED, check_name, distribution, module
 from discoparse.model.package import package_model
 from discoparse.parser.finding import load_parser
 
-MODELS = Path(__file__).resolve().parents[2] / "models"
 NOT_PACKAGED = ("facts.json", "build", "dist")  # what the card is made from, and what building leaves behind
 WRONG_NAMES = (
     "",
@@ -86,9 +85,10 @@ def test_the_cards_of_this_project_are_what_the_program_writes(name):
     """With the notes of the file of facts; `replace_info(path, read_info(path))` makes a card anew."""
     path = MODELS / name / "src" / module(name)
     info = read_info(path)
-    facts = read_facts(MODELS / name.partition("-")[0] / "facts.json")
+    facts = project_facts(name)
     assert read_card(path) == model_card(info)
     assert info.notes == facts.notes
+    assert list(info.origins) == facts.origins
     assert info.licence == facts.identity["licence"]
     assert [{key: entry[key] for key in ("name", "text", "licence", "attribution", "url")} for entry in info.data] == [
         facts.sources[entry["set"]] for entry in info.data

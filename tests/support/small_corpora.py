@@ -99,3 +99,6 @@ def run_elsewhere(
     return subprocess.run(
         command, capture_output=True, text=True, timeout=120, check=False, start_new_session=by == signal.SIGINT
     )
+
+
+DOCUMENTS = make_documents(24)

@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from discoparse.neural.decoder import Decoder
     from discoparse.neural.network import Network
 
-# Tokens that a stream is read ahead, to be sorted by length: PyTorch pads the sentences of a batch, so that it pays to
-# have many to choose from; the compiled network does not.
+# Tokens of a stream that are read ahead, to be sorted by length: PyTorch pads, the compiled network does not.
 WINDOW_TOKENS = {"compiled": 16384, "cpu": 65536, "cuda": 131072}
 MOST_TREES = 1000  # of one sentence
 
