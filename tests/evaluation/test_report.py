@@ -6,16 +6,17 @@ import re
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tree_pairs import pair
 
 from discoparse.cli.evaluate import command
 from discoparse.drawing.compare import SIGNS
-from discoparse.evaluation import evaluate
+from discoparse.evaluation import evaluate, report
 from discoparse.evaluation.parameters import parse_parameters
 from discoparse.evaluation.report import html_report
 from discoparse.evaluation.significance import compare_results
@@ -98,12 +99,18 @@ def test_examples_are_links_to_sentences_that_are_drawn(pairs: list[tuple[Tree, 
     assert {link.removeprefix("#") for link in page.links} <= set(page.anchors)
 
 
+_MANY = " ".join(f"(N {k}=a)" for k in range(150))
+_WIDE = (parse_tree(f"(ROOT {_MANY})"), parse_tree(f"(ROOT (S {_MANY}))"))
+
+
 @settings(max_examples=150, deadline=None)
 @given(PAIRS)
+@example([_WIDE])
 def test_the_head_counts_what_the_picture_marks(pairs: list[tuple[Tree, Tree]]) -> None:
     """And what the scores count: brackets of either side that the other lacks."""
     result = scored(pairs)
-    page = Page(html_report(result, "gold", ["a"], worst=len(pairs)))
+    with patch.object(report, "_WIDTH", 10**6):  # in one panel: a node of two panels is marked in both
+        page = Page(html_report(result, "gold", ["a"], worst=len(pairs)))
     for head, labels, anchor in zip(page.heads, page.labels, page.anchors, strict=True):
         sentence = result.sentences[int(anchor.removeprefix("sentence-")) - 1]
         found = {kind: int(count) for count, kind in re.findall(r"(\d+) (missing|spurious|with another \w+)", head)}
