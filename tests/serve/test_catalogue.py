@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import multiprocessing
+import shutil
 from types import SimpleNamespace
 
 import pytest
+from installed_models import Packages
 
-from discoparse.errors import UsageError
+from discoparse.errors import DiscoparseError, UsageError
+from discoparse.files.sealed import read_sealed, write_sealed
+from discoparse.model.info import FILES
 from discoparse.serve.catalogue import Catalogue, Served
 from discoparse.serve.metrics import Metrics
 from discoparse.serve.problems import Refusal
@@ -51,6 +55,27 @@ def test_no_model(name, language, text):
 
 def test_one_model_is_for_everything():
     assert Catalogue({"x": served(None)}).choose(None, None, "Quoi ?")[0] == "x"
+
+
+def test_models_with_a_transformer_are_served_by_name(tmp_path, monkeypatch):
+    """They take memory, time and an extra: a server starts without them unless told otherwise."""
+    packages = Packages(tmp_path / "site", monkeypatch)
+    packages.add("en", "en")
+    heavy = packages.add("en-heavy", "en")
+    files = {**read_sealed(heavy, FILES, "model"), "encoder-1.safetensors": b"not read"}
+    shutil.rmtree(heavy)
+    write_sealed(heavy, files)
+    (heavy / "__init__.py").touch()
+    told: list[str] = []
+    assert list(Catalogue.load([], "cpu", notice=told.append).models) == ["en"]
+    assert told == [
+        "not served, since a transformer takes memory and time: en-heavy (--model en --model en-heavy serves all)"
+    ]
+    with pytest.raises(DiscoparseError):  # it is asked for, and broken
+        Catalogue.load(["en-heavy"], "cpu")
+    shutil.rmtree(packages.folder / "discoparse_model_en-1.0.dist-info")
+    with pytest.raises(DiscoparseError):  # there is nothing else
+        Catalogue.load([], "cpu")
 
 
 def test_nothing_to_serve():

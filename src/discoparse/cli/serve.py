@@ -16,7 +16,12 @@ _LOCAL = "127.0.0.1"
 @click.option("--host", default=_LOCAL, show_default=True, help="Address to listen on; 0.0.0.0 is open to the network.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any that is free.")
 @click.option(
-    "-m", "--model", "models", multiple=True, metavar="NAME|DIR", help="A model to serve; repeatable [all installed]."
+    "-m",
+    "--model",
+    "models",
+    multiple=True,
+    metavar="NAME|DIR",
+    help="A model to serve; repeatable [all installed ones without a transformer].",
 )
 @device_option
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="CPU cores of a worker.")
@@ -55,7 +60,7 @@ def command(
         raise UsageError("the token must consist of ASCII characters, without spaces around it")
     from discoparse.serve import Catalogue, Settings, run_server  # here, since it needs an extra
 
-    catalogue = Catalogue.load(models, device, threads)
+    catalogue = Catalogue.load(models, device, threads, tell)
     settings = Settings(tokens=max_tokens, queue=queue, token=token)
 
     def announce(address: str) -> None:

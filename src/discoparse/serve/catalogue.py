@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from discoparse.errors import UsageError, did_you_mean
+from discoparse.model.info import ModelFiles
 from discoparse.parser.choice import clearly_best, default_models
 from discoparse.parser.finding import Listed, describe_model, find_model, installed_models, load, read_card
 from discoparse.parser.parser import Parser
@@ -40,10 +41,17 @@ class Catalogue:
         self.models = models
 
     @classmethod
-    def load(cls, names: Sequence[str], device: str = "auto", threads: int | None = 1) -> Catalogue:
-        """The models of these names or directories; without any, all that are installed."""
+    def load(
+        cls,
+        names: Sequence[str],
+        device: str = "auto",
+        threads: int | None = 1,
+        notice: Callable[[str], None] = lambda message: None,
+    ) -> Catalogue:
+        """The models of these names or directories; without any, all that are installed, but for those with a
+        transformer, which take a server memory and time: `notice` is told of them."""
         models: dict[str, Served] = {}
-        for name in names or installed_models():
+        for name in names or _light(notice):
             short = name if name in installed_models() else Path(find_model(name)).resolve().name
             if short in models:
                 raise UsageError(f"two models are called {short!r}: rename one of their directories")
@@ -89,3 +97,13 @@ class Catalogue:
                 choose_model=True,
             )
         return best, self.models[best]
+
+
+def _light(notice: Callable[[str], None]) -> list[str]:
+    """The installed models without a transformer; where there are no such, all."""
+    every = list(installed_models())
+    heavy = [name for name in every if ModelFiles(find_model(name)).encoder_files]
+    if heavy and len(heavy) < len(every):
+        named = " ".join(f"--model {name}" for name in every)
+        notice(f"not served, since a transformer takes memory and time: {', '.join(heavy)} ({named} serves all)")
+    return [name for name in every if name not in heavy] or every
