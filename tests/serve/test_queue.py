@@ -18,7 +18,9 @@ from discoparse.serve.problems import Refusal
 class FakeParser:
     """Returns the words instead of trees, remembers its batches, and waits until it may go on."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_compiled: bool = False) -> None:
+        self.is_compiled = is_compiled
+        self.threads: list[str] = []
         self.batches: list[list[str]] = []
         self.may_go_on = threading.Event()
         self.may_go_on.set()
@@ -28,6 +30,7 @@ class FakeParser:
         return [[tree] * count for tree in self.parse_all(passages)]
 
     def parse_all(self, passages, doubt=None):
+        self.threads.append(threading.current_thread().name)
         self.busy.set()
         self.may_go_on.wait(10)
         self.batches.append([passage.words[0] for passage in passages])
@@ -74,6 +77,60 @@ def test_what_arrives_together_is_parsed_together():
 
     assert run(scenario) == [["a"], ["b"], ["c"], ["d"]]
     assert parser.batches == [["a"], ["b", "c", "d"]]
+
+
+async def _until_idle(queue):
+    while not queue._idle:
+        await asyncio.sleep(0.001)
+
+
+def _threads(jobs, **parser):
+    """Which threads parse jobs that are submitted in one turn of the event loop, and the batches."""
+    fake = FakeParser(**parser)
+
+    async def scenario(queue):
+        for together in jobs:
+            await _until_idle(queue)
+            await asyncio.gather(*(queue.submit(made) for made in together(fake)))
+
+    run(scenario)
+    return [name == "parsing" for name in fake.threads], fake.batches
+
+
+def test_a_short_sentence_alone_needs_no_thread():
+    """Waking one would take longer; but only where parsing is quick, and never for what comes with others."""
+
+    def short(parser):
+        return [job(parser, "a")]
+
+    def two(parser):
+        return [job(parser, "b"), job(parser, "c")]
+
+    def long(parser):
+        made = job(parser, "d")
+        made.characters = 401
+        return [made]
+
+    def slow(parser):
+        return [job(Method(parser, constrained=True), "e")]
+
+    assert _threads([short, short, two, long, slow, short], is_compiled=True) == (
+        [False, False, True, True, True, False],
+        [["a"], ["a"], ["b", "c"], ["d"], ["e"], ["a"]],
+    )
+    assert _threads([short], is_compiled=False) == ([True], [["a"]])
+
+
+def test_a_lone_sentence_that_breaks_the_parser_costs_only_itself():
+    fake = FakeParser(is_compiled=True)
+
+    async def scenario(queue):
+        await _until_idle(queue)
+        with pytest.raises(Refusal):
+            await queue.submit(job(fake, "broken"))
+        return await queue.submit(job(fake, "a"))
+
+    assert run(scenario) == ["a"]
 
 
 def test_models_have_batches_of_their_own():

@@ -28,7 +28,7 @@ from discoparse.parser.doubt import Doubt
 from discoparse.parser.passages import Notice, Passage, passage_size, read_text, tagged
 from discoparse.parser.processes import PROCESS, use_threads_elsewhere
 from discoparse.parser.tokens import texts, unparsable, word_lists
-from discoparse.parser.windows import windows
+from discoparse.parser.windows import WINDOW_TOKENS, windows
 from discoparse.system.constraints import ConstraintError, Constraints
 from discoparse.tree import Token, Tree
 
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from discoparse.neural.decoder import Decoder
     from discoparse.neural.network import Network
 
-# Tokens of a stream that are read ahead, to be sorted by length: PyTorch pads, the compiled network does not.
-WINDOW_TOKENS = {"compiled": 16384, "cpu": 65536, "cuda": 131072}
 MOST_TREES = 1000  # of one sentence
 
 
@@ -97,10 +95,7 @@ class Parser:
 
     def forget_forms(self) -> None:
         """Encode word forms anew, as for a text that was never seen: for measurements."""
-        if self._compiled is not None:
-            self._compiled.forget_forms()
-        else:
-            self.decoder.reset()
+        (self.decoder.reset if self._compiled is None else self._compiled.forget_forms)()
 
     @property
     def runs_on_gpu(self) -> bool:
@@ -108,9 +103,14 @@ class Parser:
         return self._device.startswith("cuda")
 
     @property
+    def is_compiled(self) -> bool:
+        """Whether the compiled network does all of the work."""
+        return self._compiled is not None
+
+    @property
     def window_tokens(self) -> int:
         """How many tokens of a stream are read ahead."""
-        return WINDOW_TOKENS["compiled" if self._compiled is not None else self._device.partition(":")[0]]
+        return WINDOW_TOKENS["compiled" if self.is_compiled else self._device.partition(":")[0]]
 
     def decode(
         self, sentences: Sequence[Sequence[str]], limits: Sequence[Limits | None] | None = None
@@ -159,8 +159,7 @@ class Parser:
     def parse(self, text: Iterable[str], *, lines: bool = False) -> list[list[Tree]]: ...
 
     def parse(self, text: str | Iterable[str], *, lines: bool = False) -> list[Tree] | list[list[Tree]]:
-        """The trees of a text's sentences; of a list of texts, a list of trees for each. All are parsed together, which
-        is faster than one after the other.
+        """The trees of a text's sentences; of a list of texts, which are parsed together, a list of trees for each.
 
         A blank line ends a sentence; with `lines`, every line end does. Spans are those of each text.
         """

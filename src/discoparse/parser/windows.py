@@ -7,6 +7,8 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 
+# Tokens of a stream that are read ahead, to be sorted by length: PyTorch pads, the compiled network does not.
+WINDOW_TOKENS = {"compiled": 16384, "cpu": 65536, "cuda": 131072}
 _FIRST = 64  # how many times smaller the first window is than later ones
 
 

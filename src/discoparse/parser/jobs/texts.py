@@ -24,9 +24,9 @@ from discoparse.parser.jobs.deciding import decisions, packed_decisions
 from discoparse.parser.jobs.pool import Pool
 from discoparse.parser.jobs.tasks import Task, TreeTask, WordTask
 from discoparse.parser.outline import Decisions, Writer
-from discoparse.parser.parser import WINDOW_TOKENS, Parser
+from discoparse.parser.parser import Parser
 from discoparse.parser.passages import Notice, Passage, tagged
-from discoparse.parser.windows import windows
+from discoparse.parser.windows import WINDOW_TOKENS, windows
 from discoparse.parser.writing import NO_TREE, numbered
 from discoparse.tree import Tree
 from discoparse.treebank import Report, format_trees
