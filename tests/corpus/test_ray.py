@@ -89,9 +89,10 @@ def test_an_actor_dies_and_a_node_leaves(
     shown = json.loads(printed)  # and nothing else, although Ray has much to say
     report = json.loads((output / ".job" / "report.json").read_text())
     assert [entry["place"] for entry in report["problems"]] == [f"corpus.jsonl:{len(DOCUMENTS) + 1}"]
-    assert shown["workers_lost"] == len(report["lost"]) == 2
+    # A worker whose unit was done before its process or node was gone is missed only if there is more to do.
+    assert shown["workers_lost"] == len(report["lost"]) == errors.count("lost a worker")
+    assert 1 <= shown["workers_lost"] <= 2
     assert shown["units_given_up"] == 0
-    assert errors.count("lost a worker") == 2
 
 
 def test_a_model_that_the_nodes_do_not_have(
