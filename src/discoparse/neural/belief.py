@@ -59,13 +59,18 @@ def beliefs(found: Foci, names: Sequence[tuple[str, ...]], calibration: Calibrat
     shared = reading.shared(least) if least < 1 else {}
     trees = (found.tree_probability**calibration.tree_power).tolist()
     sizes = reading.expected_sizes().tolist()
-    for b, (actions, foci) in enumerate(zip(found.actions, found.index, strict=True)):
-        codes = found.code[foci].tolist()
+    # The greedy derivations of all sentences in one row: arrays are looked up and computed with once, not for each.
+    foci = [focus for steps in found.index for focus in steps]
+    codes, label_probabilities = found.code[foci].tolist(), found.code_probability[foci].tolist()
+    probabilities = reading.chain_probabilities(foci, codes)
+    end = 0
+    for b, actions in enumerate(found.actions):
+        start, end = end, end + len(found.index[b])
         yield Belief(
             actions,
-            codes,
-            found.code_probability[foci].tolist(),
-            reading.chain_probabilities(foci, codes),
+            codes[start:end],
+            label_probabilities[start:end],
+            probabilities[start:end],
             found.tags[b],
             found.tag_probabilities[b],
             trees[b],
@@ -96,13 +101,13 @@ class _Reading:
 
     def chain_probabilities(self, foci: Sequence[int], codes: Sequence[int]) -> list[tuple[float, ...]]:
         """Of the nodes of the chain that each focus has, from the top down."""
-        spelled = [spell_code(code, len(self.names) + 1) if code else () for code in codes]
-        pairs = [(focus, label) for focus, labels in zip(foci, spelled, strict=True) for label in labels]
-        values = iter(self.probabilities([focus for focus, _ in pairs], [label for _, label in pairs]))
+        spelled = {code: spell_code(code, len(self.names) + 1) for code in set(codes) if code}
+        labelled = [(focus, label) for focus, code in zip(foci, codes, strict=True) if code for label in spelled[code]]
+        values = iter(self.probabilities([focus for focus, _ in labelled], [label for _, label in labelled]))
         # A label of the labeller may be a chain of nodes itself.
+        sizes = {code: [len(self.names[label - 1]) for label in labels] for code, labels in spelled.items()}
         return [
-            tuple(value for label in labels for value in [next(values)] * len(self.names[label - 1]))
-            for labels in spelled
+            tuple(value for size in sizes[code] for value in [next(values)] * size) if code else () for code in codes
         ]
 
     def shared(self, least: float) -> dict[int, list[Weighted]]:
