@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -215,12 +216,17 @@ def test_the_script_makes_the_models_of_this_project(tmp_path, name):
     language, _, _ = name.partition("-")
     facts = project_facts(name)
     environment, quick = {**os.environ, "PYTHON": sys.executable}, QUICK
-    if facts.origins:
+    if name == "en-large":
         pytest.importorskip("transformers", reason="the extra `transformers` is not installed")
         from tiny_encoders import save_encoder
 
         environment["ENCODER"] = str(save_encoder("mpnet", tmp_path / "made" / "encoder"))
         quick = [*QUICK, "--set=encoder_layers=2"]
+    elif facts.origins:
+        write_texts(tmp_path / "texts" / language)
+        sizes = [f"--set {size}={value}" for size, value in SIZES.items() if size != "scorer_hidden"]
+        environment["TEXT"] = str(tmp_path / "texts")
+        environment["PRETRAIN"] = " ".join(["--epochs=1 --device=cpu --threads=1 --quiet --set held_out=2", *sizes])
     for treebank in facts.sources:
         (tmp_path / treebank).mkdir()
         for part in ("train", "dev"):
@@ -235,6 +241,24 @@ def test_the_script_makes_the_models_of_this_project(tmp_path, name):
     assert list(info.origins) == facts.origins
     assert not any(str(tmp_path) in part for part in info.training["command"])
     assert set(info.dev_sets) <= set(facts.sources)
+    if "TEXT" in environment:
+        assert info.training["start"].startswith("the encoder out-encoder (europarl, ")
+
+
+def write_texts(folder: Path) -> None:
+    """Toy sentences as the text of every source that a model's encoder may read."""
+    folder.mkdir(parents=True)
+    for name in ("europarl", "europarl2", "laws", "novels", "plays", "tatoeba", "commonvoice"):
+        lines = "".join(" ".join(tree.words) + "\n" for tree in toy_treebank(20, len(name)))
+        (folder / f"{name}.txt.gz").write_bytes(gzip.compress(lines.encode()))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+def test_the_script_asks_for_an_encoder_or_text(tmp_path):
+    environment = {name: value for name, value in os.environ.items() if name not in ("ENCODER", "TEXT")}
+    made = subprocess.run(["bash", SCRIPT, "de", "a", str(tmp_path)], capture_output=True, text=True, env=environment)
+    assert made.returncode == 2
+    assert "set ENCODER to one, or TEXT to the folder of the text" in made.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell script")
