@@ -83,7 +83,12 @@ def test_json_is_the_same(data, name):
     tree = built(passage, decided, ODD)
     tree.id = name
     line = "".join(format_trees([tree], "jsonl", Report()))
-    assert Writer(ODD, Chains(ODD)).json_line(passage, decided, name) == line
+    writer = Writer(ODD, Chains(ODD))
+    assert writer.json_line(passage, decided, name) == line
+    assert writer.tree(passage, decided).to_json() == {k: v for k, v in tree.to_json().items() if k != "id"}
+    if name is not None:
+        data = writer.json_data(passage, decided, name)
+        assert json.dumps(data, ensure_ascii=False) + "\n" == line  # the order of keys, too
 
 
 @given(data=st.data())

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from discoparse.neural.replay import replay
+from discoparse.neural.replay import build_tree, replay
 from discoparse.neural.vocabulary import Vocabulary
-from discoparse.parser.passages import Passage
+from discoparse.parser.passages import Passage, tagged
+from discoparse.tree import Tree
 from discoparse.treebank import Report
 from discoparse.treebank.brackets import HARD, escape, note_changes
 
@@ -104,6 +105,14 @@ class Writer:
             note_changes(label, False, "discbracket", probe)
         self._odd_names = bool(probe.unwritten)
 
+    def tree(self, passage: Passage, decisions: Decisions) -> Tree:
+        """The tree itself, for whoever needs one after all."""
+        chains = [self.chains[code] for code in decisions.codes]
+        tokens = tagged(passage, decisions.tags, self.tags)
+        tree = build_tree(tokens, replay(decisions.actions), chains, decisions.probabilities)
+        tree.text = passage.text
+        return tree
+
     def discbracket(self, words: Sequence[str], decisions: Decisions, report: Report) -> str:
         """A line of disco-dop's brackets with its end."""
         names = self._tags
@@ -148,6 +157,40 @@ class Writer:
         for label in outline(decisions, self.chains).labels:
             note_changes(label, False, "discbracket", report)
 
+    def json_data(self, passage: Passage, decisions: Decisions, name: str) -> dict[str, Any]:
+        """The data of such an object, for a faster encoder than Python's."""
+        found = outline(decisions, self.chains)
+        words, tags, spans = passage.words, [self.tags[tag] for tag in decisions.tags], passage.spans
+        data: dict[str, Any] = {"id": name}
+        nodes = zip(found.labels, found.label_probabilities, found.parents, strict=True)
+        if passage.text is not None:
+            data["text"] = passage.text
+        if spans is None:
+            data["tokens"] = [
+                {"word": word, "tag": tag, "parent": parent}
+                for word, tag, parent in zip(words, tags, found.token_parents, strict=True)
+            ]
+            data["nodes"] = [
+                {"label": label, "label_probability": probability, "parent": None if parent < 0 else parent}
+                for label, probability, parent in nodes
+            ]
+            return data
+        data["tokens"] = [
+            {"word": word, "tag": tag, "span": span, "parent": parent}
+            for word, tag, span, parent in zip(words, tags, spans, found.token_parents, strict=True)
+        ]
+        data["nodes"] = [
+            {
+                "label": label,
+                "label_probability": probability,
+                "tokens": members,
+                "spans": _blocks(members, spans),
+                "parent": None if parent < 0 else parent,
+            }
+            for (label, probability, parent), members in zip(nodes, found.tokens, strict=True)
+        ]
+        return data
+
     def json_line(self, passage: Passage, decisions: Decisions, name: str | None) -> str:
         """An object of JSON lines with its end; `name` is the sentence's id."""
         found = outline(decisions, self.chains)
@@ -168,7 +211,7 @@ class Writer:
         nodes = ", ".join(
             [
                 f'{{"label": {quoted(label)}, "label_probability": {probability}'
-                f'{_places(members, spans)}, "parent": {"null" if parent < 0 else parent}}}'
+                f'{"" if spans is None else _places(members, spans)}, "parent": {"null" if parent < 0 else parent}}}'
                 for label, probability, members, parent in zip(
                     found.labels, found.label_probabilities, found.tokens, found.parents, strict=True
                 )
@@ -177,13 +220,15 @@ class Writer:
         return f'{{{head}"tokens": [{tokens}], "nodes": [{nodes}]}}\n'
 
 
-def _places(members: list[int], spans: Sequence[tuple[int, int]] | None) -> str:
-    """The tokens of a node and the characters of its blocks, where these are known."""
-    if spans is None:
-        return ""
+def _places(members: list[int], spans: Sequence[tuple[int, int]]) -> str:
+    return f', "tokens": {members}, "spans": {_blocks(members, spans)}'
+
+
+def _blocks(members: list[int], spans: Sequence[tuple[int, int]]) -> list[list[int]]:
+    """The characters of the blocks of a node with these tokens."""
     first, last = members[0], members[-1]
     if last - first == len(members) - 1:
-        return f', "tokens": {members}, "spans": [[{spans[first][0]}, {spans[last][1]}]]'
+        return [[spans[first][0], spans[last][1]]]
     blocks: list[list[int]] = []
     before = first - 2
     for token in members:
@@ -192,4 +237,4 @@ def _places(members: list[int], spans: Sequence[tuple[int, int]] | None) -> str:
         else:
             blocks.append([*spans[token]])
         before = token
-    return f', "tokens": {members}, "spans": {blocks}'
+    return blocks

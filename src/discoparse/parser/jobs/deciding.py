@@ -14,6 +14,7 @@ import numpy as np
 from discoparse.parser.outline import Decisions
 
 if TYPE_CHECKING:
+    from discoparse.neural.limits import Limits
     from discoparse.parser.parser import Parser
 
 Words = Sequence[str]
@@ -55,10 +56,12 @@ class PackedDecisions:
             first = last
 
 
-def decisions(parser: Parser, sentences: Sequence[Words]) -> list[Decisions | None]:
-    """The greedy decisions for sentences that fit into memory together; None for empty ones."""
+def decisions(
+    parser: Parser, sentences: Sequence[Words], limits: Sequence[Limits | None] | None = None
+) -> list[Decisions | None]:
+    """The greedy decisions for sentences that fit into memory together, within their limits; None for empty ones."""
     found: list[Decisions | None] = [None] * len(sentences)
-    for chosen, batch in parser.decode(sentences):
+    for chosen, batch in parser.decode(sentences, limits):
         assert batch.probabilities is not None
         for b, k in enumerate(chosen.tolist()):
             words = len(sentences[k])

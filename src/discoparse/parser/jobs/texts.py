@@ -15,7 +15,6 @@ from operator import itemgetter
 from typing import Any
 
 from discoparse.neural.codes import Chains
-from discoparse.neural.replay import build_tree, replay
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.parser.documents import Wish, parse_treebank
 from discoparse.parser.doubt import Doubt, Screen
@@ -25,7 +24,7 @@ from discoparse.parser.jobs.pool import Pool
 from discoparse.parser.jobs.tasks import Task, TreeTask, WordTask
 from discoparse.parser.outline import Decisions, Writer
 from discoparse.parser.parser import Parser
-from discoparse.parser.passages import Notice, Passage, tagged
+from discoparse.parser.passages import Notice, Passage
 from discoparse.parser.windows import WINDOW_TOKENS, windows
 from discoparse.parser.writing import NO_TREE, numbered
 from discoparse.tree import Tree
@@ -231,19 +230,12 @@ class TextJob:
 
     def _built(self, state: _State) -> list[Tree | None]:
         """The trees of decisions that another process made."""
-        model = self.models[state.task.parser]
-        found: list[Tree | None] = []
+        writer = self._writers[state.task.parser]
         assert state.decided is not None
-        for passage, decided in zip(state.passages, state.decided, strict=True):
-            if passage is None or decided is None:
-                found.append(None)
-                continue
-            labels = [model.chains[code] for code in decided.codes]
-            tokens = tagged(passage, decided.tags, model.vocabulary.tags)
-            tree = build_tree(tokens, replay(decided.actions), labels, decided.probabilities)
-            tree.text = passage.text
-            found.append(tree)
-        return found
+        return [
+            None if passage is None or decided is None else writer.tree(passage, decided)
+            for passage, decided in zip(state.passages, state.decided, strict=True)
+        ]
 
     # -- text -----------------------------------------------------------------------------------------------------
 
