@@ -35,6 +35,7 @@ def error(answer, status):
 def test_text_is_parsed_as_by_the_library(client, catalogue):
     answer = post(client, "parse", text="What did you say? I see.", model="two").json()
     trees = catalogue.models["two"].parser.parse("What did you say? I see.")
+    assert list(answer) == ["model", "trees"]
     assert answer["model"] == "two"
     assert len(trees) == 2
     assert answer["trees"] == [{"id": str(k), **tree.to_json()} for k, tree in enumerate(trees, 1)]
@@ -50,8 +51,17 @@ def test_tokens_one_sentence_or_many(client, catalogue):
     one = post(client, "parse", tokens=WORDS, model="one").json()["trees"]
     many = post(client, "parse", tokens=[WORDS, ["Go"]], model="one").json()["trees"]
     expected = [tree.to_json() for tree in catalogue.models["one"].parser.parse_tokens([WORDS, ["Go"]])]
-    assert [{**tree, "id": None} for tree in many] == [{**tree, "id": None} for tree in expected]
+    assert many == [{"id": str(k), **tree} for k, tree in enumerate(expected, 1)]
     assert one == many[:1]
+
+
+def test_other_formats_have_the_trees_of_the_library(client, catalogue):
+    """Of text, where trees know it; pictures of them are made of trees, JSON is not."""
+    trees = catalogue.models["one"].parser.parse("What did you say? I see.")
+    answer = post(client, "parse", text="What did you say? I see.", model="one", format="jsonl").text
+    assert [json.loads(line) for line in answer.splitlines()] == [
+        {"id": str(k), **tree.to_json()} for k, tree in enumerate(trees, 1)
+    ]
 
 
 @pytest.mark.parametrize("format", ["discbracket", "export", "tigerxml", "json", "jsonl", "tree", "svg", "tikz"])
@@ -93,8 +103,8 @@ def _under(tree, k, node):
 def test_constrained_sentences_are_not_parsed_together_with_others(catalogue, monkeypatch):
     with running(catalogue) as (client, app):
         jobs = []
-        submit = app.api.queue.submit
-        monkeypatch.setattr(app.api.queue, "submit", lambda job: jobs.append(job) or submit(job))
+        at_once = app.api.queue.at_once
+        monkeypatch.setattr(app.api.queue, "at_once", lambda job: jobs.append(job) or at_once(job))
         post(client, "parse", tokens=WORDS, model="one")
         post(client, "parse", tokens=WORDS, model="one", constraints={"forbidden": [[0, 1]]})
         post(client, "parse", tokens=WORDS, model="one", constraints=[None])

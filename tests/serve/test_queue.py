@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from discoparse.neural.decisions import Decoded
 from discoparse.parser.doubt import Doubt
 from discoparse.parser.passages import Passage
 from discoparse.serve.lockstep_queue import _BATCH_TOKENS, Job, LockstepQueue, Method
@@ -16,7 +17,7 @@ from discoparse.serve.problems import Refusal
 
 
 class FakeParser:
-    """Returns the words instead of trees, remembers its batches, and waits until it may go on."""
+    """Decides nothing in particular, remembers its batches, and waits until it may go on."""
 
     def __init__(self, is_compiled: bool = False) -> None:
         self.is_compiled = is_compiled
@@ -27,22 +28,33 @@ class FakeParser:
         self.busy = threading.Event()
 
     def stream_best(self, passages, count):
-        return [[tree] * count for tree in self.parse_all(passages)]
+        return [[tree] * count for tree in self.parse_all(passages, None)]
 
-    def parse_all(self, passages, doubt=None):
+    def parse_all(self, passages, doubt):
+        ((chosen, _),) = self.decode([passage.words for passage in passages], None)
+        return list(chosen)
+
+    def decode(self, sentences, limits):
         self.threads.append(threading.current_thread().name)
         self.busy.set()
         self.may_go_on.wait(10)
-        self.batches.append([passage.words[0] for passage in passages])
-        if any("broken" in passage.words for passage in passages):
+        self.batches.append([words[0] for words in sentences])
+        if any("broken" in words for words in sentences):
             raise RuntimeError("a bug")
-        return [SimpleNamespace(words=passage.words) for passage in passages]
+        rows = [[0] * len(words) for words in sentences]
+        yield np.arange(len(rows)), Decoded(rows, rows, rows, rows)
 
 
 def job(parser, *words, finish=None, length=1):
     passages = iter([Passage([word] * length) for word in words])
     method = parser if isinstance(parser, Method) else Method(parser)
-    return Job(method, passages, finish or (lambda found: [tree.words[0] for (tree,) in found]), len(words))
+    return Job(method, passages, finish or (lambda found: [passage.words[0] for passage, _ in found]), len(words))
+
+
+async def ask(queue, job):
+    """As the endpoint does."""
+    answer = await queue.at_once(job)
+    return await queue.submit(job) if answer is None else answer
 
 
 def run(scenario, longest=100, most_characters=1000):
@@ -79,19 +91,13 @@ def test_what_arrives_together_is_parsed_together():
     assert parser.batches == [["a"], ["b", "c", "d"]]
 
 
-async def _until_idle(queue):
-    while not queue._idle:
-        await asyncio.sleep(0.001)
-
-
 def _threads(jobs, **parser):
     """Which threads parse jobs that are submitted in one turn of the event loop, and the batches."""
     fake = FakeParser(**parser)
 
     async def scenario(queue):
         for together in jobs:
-            await _until_idle(queue)
-            await asyncio.gather(*(queue.submit(made) for made in together(fake)))
+            await asyncio.gather(*(ask(queue, made) for made in together(fake)))
 
     run(scenario)
     return [name == "parsing" for name in fake.threads], fake.batches
@@ -111,26 +117,60 @@ def test_a_short_sentence_alone_needs_no_thread():
         made.characters = 401
         return [made]
 
-    def slow(parser):
-        return [job(Method(parser, constrained=True), "e")]
+    def slow(**method):
+        return lambda parser: [job(Method(parser, **method), "e", finish=len)]
 
-    assert _threads([short, short, two, long, slow, short], is_compiled=True) == (
+    assert _threads([short, short, two, long, slow(constrained=True), short], is_compiled=True) == (
         [False, False, True, True, True, False],
         [["a"], ["a"], ["b", "c"], ["d"], ["e"], ["a"]],
     )
+    assert _threads([slow(doubt=Doubt(8)), slow(best=2)], is_compiled=True)[0] == [True, True]
+    for together in ([long, short], [short, long]):
+        made = _threads([lambda parser, kinds=together: [kind(parser)[0] for kind in kinds]], is_compiled=True)
+        assert all(made[0])
     assert _threads([short], is_compiled=False) == ([True], [["a"]])
+
+
+def test_a_short_sentence_goes_to_a_thread_that_works():
+    fake = FakeParser(is_compiled=True)
+
+    async def scenario(queue):
+        fake.may_go_on.clear()
+        first = queue.submit(job(fake, "a"))
+        await until(fake.busy)
+        with pytest.raises(StopIteration):  # it does not wait to see who else comes
+            queue.at_once(job(fake, "b")).send(None)
+        second = asyncio.ensure_future(ask(queue, job(fake, "b")))
+        await asyncio.sleep(0.01)
+        fake.may_go_on.set()
+        return [await first, await second]
+
+    assert run(scenario) == [["a"], ["b"]]
+    assert fake.threads == ["parsing", "parsing"]
+
+
+def test_what_the_event_loop_parses_is_counted():
+    fake = FakeParser(is_compiled=True)
+
+    async def scenario(queue):
+        await ask(queue, job(fake, "a", "b", length=3))
+        await ask(queue, job(fake))
+        return [queue.metrics.value(f"{name}_total") for name in ("batches", "sentences", "tokens")]
+
+    assert run(scenario) == [1, 2, 6]
+    assert "parsing" not in fake.threads
 
 
 def test_a_lone_sentence_that_breaks_the_parser_costs_only_itself():
     fake = FakeParser(is_compiled=True)
 
     async def scenario(queue):
-        await _until_idle(queue)
-        with pytest.raises(Refusal):
-            await queue.submit(job(fake, "broken"))
-        return await queue.submit(job(fake, "a"))
+        with pytest.raises(RuntimeError):
+            await ask(queue, job(fake, "broken"))
+        return await ask(queue, job(fake, "a"))
 
     assert run(scenario) == ["a"]
+    assert "parsing" not in fake.threads
 
 
 def test_models_have_batches_of_their_own():

@@ -235,6 +235,23 @@ def test_silent_connections_are_closed(catalogue, monkeypatch):
         assert client.get("/api/v1/health").status_code == 200
 
 
+def test_a_further_head_must_come_in_time_once_it_has_begun(catalogue, monkeypatch):
+    monkeypatch.setattr(discoparse.serve.connections, "HEAD_SECONDS", 0.2)
+    request = b"GET /api/v1/models HTTP/1.1\r\nHost: a\r\n\r\n"
+    with running(catalogue) as (client, _), _connect(client) as slow:
+        for pause in (0.5, 0):  # between requests, there is more time
+            slow.sendall(request)
+            assert slow.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
+            time.sleep(pause)
+            slow.settimeout(0.1)
+            with suppress(TimeoutError):
+                while True:
+                    assert slow.recv(1 << 16) != b""
+            slow.settimeout(10)
+        slow.sendall(request[:-2])
+        assert slow.recv(100) == b""
+
+
 def test_endless_heads_are_refused(client):
     with _connect(client) as endless:
         endless.sendall(b"GET /api/v1/health HTTP/1.1\r\n")

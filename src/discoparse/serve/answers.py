@@ -11,11 +11,13 @@ from discoparse.errors import DiscoparseError
 from discoparse.evaluation import CLASSIFIERS, break_down, evaluate, find_mistakes
 from discoparse.evaluation.counts import ScoredSentence, f1_score
 from discoparse.parser.explaining import explain
+from discoparse.parser.outline import Writer
 from discoparse.parser.parser import Parser
 from discoparse.parser.passages import Passage
 from discoparse.parser.writing import numbered
 from discoparse.serve.bodies import Fields
 from discoparse.serve.inputs import Sentences, trees_of
+from discoparse.serve.lockstep_queue import Greedy
 from discoparse.serve.problems import Refusal
 from discoparse.serve.settings import Settings
 from discoparse.system.derivation_table import ROWS, derivation_json
@@ -29,7 +31,16 @@ def as_json(data: Any) -> bytes:
 
 def parsed(model: str, trees: list[Tree], sentences: Sentences) -> bytes:
     """The answer to a request for trees, which are as `parse --to json` writes them."""
-    data: dict[str, Any] = {"model": model, "trees": [tree.to_json() for tree in numbered(trees, "json") if tree]}
+    return _with_trees(model, [tree.to_json() for tree in numbered(trees, "json") if tree], sentences)
+
+
+def decided(model: str, writer: Writer, found: list[Greedy], sentences: Sentences) -> bytes:
+    """The same from greedy decisions, without making trees first: that would take a tenth of the time of a request."""
+    return _with_trees(model, [writer.json_data(*one, str(number)) for number, one in enumerate(found, 1)], sentences)
+
+
+def _with_trees(model: str, trees: list[dict[str, Any]], sentences: Sentences) -> bytes:
+    data: dict[str, Any] = {"model": model, "trees": trees}
     if len(sentences.pieces) > 1:
         data["texts"] = sentences.texts
     return as_json(data)

@@ -82,7 +82,9 @@ def _cancelled_after(seconds: float) -> Iterator[None]:
 async def _collect(request: Request, settings: Settings) -> bytes:
     parts: list[bytes] = []
     size = 0
-    async for part in request.body():
+    more = True
+    while more:
+        part, more = await request.part()
         size += len(part)
         if size > settings.body:
             raise _too_large(settings)

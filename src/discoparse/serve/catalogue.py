@@ -12,6 +12,7 @@ from discoparse.errors import UsageError, did_you_mean
 from discoparse.model.info import ModelFiles
 from discoparse.parser.choice import clearly_best, default_models
 from discoparse.parser.finding import Listed, describe_model, find_model, installed_models, load, read_card
+from discoparse.parser.outline import Writer
 from discoparse.parser.parser import Parser
 from discoparse.serve.problems import Refusal
 
@@ -24,6 +25,11 @@ class Served:
     listed: Listed
     card: str
     words: set[str]
+
+    @cached_property
+    def writer(self) -> Writer:
+        """Writes what its parser decides."""
+        return Writer(self.parser.vocabulary, self.parser.chains)
 
     def to_json(self) -> dict[str, Any]:
         """What `models --json` says about it, and the names that it knows."""

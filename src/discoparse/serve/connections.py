@@ -19,6 +19,7 @@ class WatchedConnection(HttpToolsProtocol):
 
     _alarm: asyncio.TimerHandle | None = None  # set while a head is expected or arrives
     _received = 0  # bytes of it so far
+    _in_head = False  # a head has begun
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -28,15 +29,18 @@ class WatchedConnection(HttpToolsProtocol):
         if self._alarm is not None:
             self._received += len(data)
         super().data_received(data)
-        if self._alarm is not None and self._received > HEAD_BYTES and not self.transport.is_closing():
+        if self._alarm is None:
+            if self._in_head:  # the rest must come in time; idle time between requests is uvicorn's business
+                self._expect_head()
+        elif self._received > HEAD_BYTES and not self.transport.is_closing():
             self.send_400_response(f"The head of the request has more than {HEAD_BYTES} bytes.")
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        if self._alarm is None:  # a further request on this connection; idle time between them is uvicorn's business
-            self._expect_head()
+        self._in_head = True
 
     def on_headers_complete(self) -> None:
+        self._in_head = False
         self._silence()
         super().on_headers_complete()
 

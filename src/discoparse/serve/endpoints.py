@@ -6,11 +6,12 @@ import asyncio
 import dataclasses
 from collections.abc import Callable
 from itertools import islice
+from typing import Any
 
 from discoparse import __version__
 from discoparse.parser.documents import ranked
 from discoparse.parser.doubt import Doubt
-from discoparse.serve.answers import as_json, derived, evaluated, explained, parsed
+from discoparse.serve.answers import as_json, decided, derived, evaluated, explained, parsed
 from discoparse.serve.bodies import Fields, read_fields
 from discoparse.serve.catalogue import Catalogue, Served
 from discoparse.serve.errands import Errands
@@ -22,7 +23,6 @@ from discoparse.serve.openapi import description
 from discoparse.serve.pictures import FORMATS, PICTURES, drawing_options, drawn, media_type, written
 from discoparse.serve.problems import Refusal
 from discoparse.serve.settings import Settings
-from discoparse.tree import Tree
 
 _QUEUED = 64  # requests of the longest text that may wait together
 _BEST = 64  # trees of a sentence, at most
@@ -60,17 +60,25 @@ class Api:
                 "constraints, probabilities (or consensus) and best exclude each other: ask for one of them at a time",
             )
 
-        def finish(found: list[list[Tree]]) -> bytes:
-            if best is not None:
-                found = [ranked(number, trees) for number, trees in enumerate(found, 1)]
-            trees = [tree for trees in found for tree in trees]
+        method = Method(served.parser, doubt, best, constrained)
+
+        def finish(found: list[Any]) -> bytes:
+            if method.greedy and format == "json":
+                return decided(name, served.writer, found, sentences)
+            if method.greedy:
+                trees = [served.writer.tree(passage, decisions) for passage, decisions in found]
+            elif best is not None:
+                trees = [tree for number, trees in enumerate(found, 1) for tree in ranked(number, trees)]
+            else:
+                trees = found
             if format == "json":
                 return parsed(name, trees, sentences)
             return written(trees, format, options, self.settings) if trees else b""
 
-        method = Method(served.parser, doubt, best, constrained)
         job = Job(method, sentences.passages(served.parser), finish, sentences.characters)
-        content = await self._unless_left(request, self.queue.submit(job))
+        content = await self.queue.at_once(job)
+        if content is None:
+            content = await self._unless_left(request, self.queue.submit(job))
         return Response(content, media_type(format), headers={"Discoparse-Model": name})
 
     async def derive(self, request: Request) -> Response:

@@ -3,7 +3,7 @@ would cost."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,15 +37,12 @@ class Request:
                 return value.decode("latin-1")
         return ""
 
-    async def body(self) -> AsyncIterator[bytes]:
-        """The body in the pieces in which it arrives."""
-        while True:
-            message = await self.receive()
-            if message["type"] == "http.disconnect":
-                raise ClientLeft
-            yield message.get("body", b"")
-            if not message.get("more_body", False):
-                return
+    async def part(self) -> tuple[bytes, bool]:
+        """The next part of the body as it arrives, and whether there is more."""
+        message = await self.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientLeft
+        return message.get("body", b""), message.get("more_body", False)
 
     async def left(self) -> None:
         """Wait until the client is gone; its body must have been read."""

@@ -5,6 +5,8 @@ meanwhile makes up the next batch. Only after a batch of several requests does i
 clients that were answered together ask again together. Requests share a batch fairly: one with a thousand sentences
 does not hold up one with a single sentence. A short sentence that comes alone while the thread has nothing to do is
 parsed by the event loop itself: waking two threads would take a third as long as parsing it.
+
+Greedy parsing ends with decisions, and no `Tree` is made where JSON is all that is wanted.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from itertools import chain, islice
 from typing import Any
 
 from discoparse.parser.doubt import Doubt
+from discoparse.parser.jobs.deciding import decisions
+from discoparse.parser.outline import Decisions
 from discoparse.parser.parser import Parser
 from discoparse.parser.passages import Passage
 from discoparse.serve.metrics import Metrics
@@ -27,6 +31,9 @@ from discoparse.tree import Tree
 _BATCH_TOKENS = 3072  # parsed at once: more would not be faster on a CPU, and others would wait longer
 _SHORT = 400  # characters of a request that the event loop may parse itself: others wait a few milliseconds at most
 _MOMENT = 0.001  # seconds in which the next request must arrive for a batch to grow
+
+
+Greedy = tuple[Passage, Decisions]  # a sentence, and what the parser decided: text or a tree is made of it later
 
 
 @dataclass(frozen=True)
@@ -39,20 +46,29 @@ class Method:
     constrained: bool = False  # others would only become slower together with these
 
     @property
+    def greedy(self) -> bool:
+        """Whether one tree of each sentence, without sampling, is all that is wanted."""
+        return self.doubt is None and self.best is None
+
+    @property
     def quick(self) -> bool:
         """Whether a short sentence takes hardly longer than waking a thread."""
-        return self.cost == 1 and not self.constrained and self.parser.is_compiled
+        return self.greedy and not self.constrained and self.parser.is_compiled
 
     @property
     def cost(self) -> int:
         """How many times a sentence is parsed at once, which takes as much longer."""
         return self.best or (1 if self.doubt is None else self.doubt.samples)
 
-    def parse(self, passages: list[Passage]) -> list[list[Tree]]:
-        """The trees of each sentence."""
+    def parse(self, passages: list[Passage]) -> list[Greedy] | list[Tree] | list[list[Tree]]:
+        """For each sentence, what was decided if that is enough; else a tree with probabilities, or the best trees."""
         if self.best is not None:
             return list(self.parser.stream_best(passages, self.best))
-        return [[tree] for tree in self.parser.parse_all(passages, self.doubt)]
+        if self.doubt is not None:
+            return self.parser.parse_all(passages, self.doubt)
+        words, limits = [passage.words for passage in passages], [passage.limits for passage in passages]
+        found = decisions(self.parser, words, limits)  # None only for passages without words, which nobody sends
+        return [(passage, decided) for passage, decided in zip(passages, found, strict=True) if decided is not None]
 
 
 @dataclass(eq=False)
@@ -64,14 +80,11 @@ class Job:
 
     method: Method
     passages: Iterator[Passage]
-    finish: Callable[[list[list[Tree]]], Any]
+    finish: Callable[[list[Any]], Any]  # of what `Method.parse` gives
     characters: int = 0
-    trees: list[list[Tree]] = field(default_factory=list)
+    found: list[Any] = field(default_factory=list)
     abandoned: bool = False  # nobody waits for the answer any more
-    answer: asyncio.Future[Any] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.answer = asyncio.get_running_loop().create_future()
+    answer: asyncio.Future[Any] = field(init=False)  # of a job in the queue
 
 
 class LockstepQueue:
@@ -85,8 +98,7 @@ class LockstepQueue:
         self._condition = threading.Condition()
         self._wanted = 1  # arrived requests for which the thread wants to be woken
         self._closed = False
-        self._idle = False  # the thread waits for anything to do
-        self._looking = False  # the event loop will look at what has arrived
+        self._turn: list[Job] = []  # short jobs of this turn of the event loop, which may be alone
         self._unanswered: set[Job] = set()  # only the event loop looks at it
         self._characters = 0  # of those
 
@@ -103,6 +115,22 @@ class LockstepQueue:
             self._condition.notify()
         self._thread.join()
 
+    async def at_once(self, job: Job) -> Any:
+        """The answer to a short job that comes alone while there is nothing to do; None for others, to be submitted."""
+        if self._unanswered or job.characters > _SHORT or not job.method.quick:
+            return None
+        turn = self._turn
+        turn.append(job)
+        await asyncio.sleep(0)  # requests that were read together all come here before the first goes on
+        if self._turn is turn:
+            self._turn = []
+        if self._unanswered or len(turn) > 1:
+            return None
+        passages = list(job.passages)
+        found = job.method.parse(passages)
+        self._count(len(passages), sum(len(passage.words) for passage in passages))
+        return job.finish(found)
+
     def submit(self, job: Job) -> asyncio.Future[Any]:
         """Put a job into the queue; its answer comes later. A `Refusal` if too much is waiting."""
         full = len(self._unanswered) >= self.longest
@@ -111,31 +139,14 @@ class LockstepQueue:
             raise overloaded(f"{len(self._unanswered)} requests are waiting, which is all that fit into the queue")
         self._unanswered.add(job)
         self._characters += job.characters
+        job.answer = self._loop.create_future()
         job.answer.add_done_callback(lambda _: self._answered(job))
         with self._condition:
             self._arrived.append(job)
-            if self._looking:
-                pass
-            elif self._idle:
-                # When all that is readable now has been read: see whether it is alone.
-                self._looking = True
-                self._loop.call_soon(self._look)
-            elif len(self._arrived) >= self._wanted:
+            if len(self._arrived) >= self._wanted:
                 self._condition.notify()
         self.metrics.set("waiting", len(self._unanswered))
         return job.answer
-
-    def _look(self) -> None:
-        """Parse a job that is alone and short; leave anything else to the thread."""
-        with self._condition:
-            self._looking = False
-            alone = len(self._arrived) == 1 and self._idle and not self._closed
-            if not (alone and self._arrived[0].characters <= _SHORT and self._arrived[0].method.quick):
-                self._condition.notify()
-                return
-            job = self._arrived.popleft()
-        if not job.abandoned:
-            self._parse_some(deque([job]))
 
     def _answered(self, job: Job) -> None:
         job.abandoned = job.answer.cancelled()
@@ -150,11 +161,9 @@ class LockstepQueue:
         crowd = 1  # jobs in the last batch
         while True:
             with self._condition:
-                while not (active or self._closed or (self._arrived and not self._looking)):
+                while not (active or self._closed or self._arrived):
                     self._wanted = 1
-                    self._idle = True
                     self._condition.wait()
-                self._idle = False
                 if not (self._arrived or active):
                     return
                 while not active and len(self._arrived) < crowd:
@@ -195,9 +204,9 @@ class LockstepQueue:
             if not ended:
                 active.append(job)
         try:
-            trees = iter(method.parse([passage for _, taken in batch for passage in taken]))
+            found = iter(method.parse([passage for _, taken in batch for passage in taken]))
             for job, taken in batch:
-                job.trees += islice(trees, len(taken))
+                job.found += islice(found, len(taken))
         except Exception as error:  # answered to all: which sentence is to blame is not known
             outcomes += [(job, as_refusal(error)) for job, _ in batch]
             for job, _ in batch:
@@ -211,11 +220,15 @@ class LockstepQueue:
         self._loop.call_soon_threadsafe(self._deliver, outcomes, sentences, size)
         return len(batch)
 
-    def _deliver(self, outcomes: list[tuple[Job, Any]], sentences: int, tokens: int) -> None:
+    def _count(self, sentences: int, tokens: int) -> None:
+        """Count a batch."""
         if sentences:
             self.metrics.add("batches_total")
             self.metrics.add("sentences_total", sentences)
             self.metrics.add("tokens_total", tokens)
+
+    def _deliver(self, outcomes: list[tuple[Job, Any]], sentences: int, tokens: int) -> None:
+        self._count(sentences, tokens)
         for job, outcome in outcomes:
             if job.answer.done():  # the client left
                 continue
@@ -240,6 +253,6 @@ def _take(job: Job, tokens: int) -> tuple[list[Passage], bool]:
 
 def _finished(job: Job) -> Any:
     try:
-        return job.finish(job.trees)
+        return job.finish(job.found)
     except Exception as error:
         return as_refusal(error)

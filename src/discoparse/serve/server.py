@@ -81,6 +81,7 @@ def configured(app: Application) -> uvicorn.Config:
         log_level="error",
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # nobody asks where a request came from
         timeout_keep_alive=_IDLE_SECONDS,
         backlog=_AT_ONCE,  # asyncio accepts that many in one go
     )
