@@ -5,7 +5,9 @@ taskset -c 0 python scripts/load_test.py --model nl --sentences FILE [--clients 
 FILE has a tokenised sentence on each line. The server and the library run on the core that this program was given
 (`taskset`), one after the other; the clients run in a process of their own on another core. Each client sends one
 sentence after the other on a connection that stays open. Printed are the tokens per second of the library (all
-sentences in one list) and of the server, and the median time of a lone request and of `Parser.parse`, both with text.
+sentences in one list) and of the server, and the median time of a lone request and of `Parser.parse`, both with text
+and in turns of a few sentences, so that whatever else the machine does slows both. Of the time of a lone request, what
+HTTP, the sockets and the client take can be seen from that of a request for `health`, which does nothing.
 """
 
 from __future__ import annotations
@@ -20,9 +22,17 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discoparse.parser.parser import Parser
 
 _LONE = 200  # sentences that are sent one after the other
+_TURN = 20  # of them, then the library has its turn
 _ROUNDS = 3
 
 
@@ -51,6 +61,9 @@ def head_of(body: bytes, endpoint: str = "parse") -> bytes:
     return f"POST /api/v1/{endpoint} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
 
 
+_HEALTH = b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
 def size_of(head: bytes) -> int:
     """How many bytes follow the head of an answer."""
     size = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
@@ -75,18 +88,26 @@ async def crowd(port: int, bodies: list[bytes], clients: int) -> float:
     return time.perf_counter() - started
 
 
-async def alone(port: int, bodies: list[bytes]) -> list[float]:
-    """Seconds of each of some requests of a lone client, which waits for its answers in plain system calls."""
-    times = []
+def alone(core: int | None, port: int, orders: Connection) -> None:
+    """A lone client, which waits for its answers in plain system calls: answers lists of requests with the seconds that
+    each of them took, until it gets an empty one."""
+    if core is not None:
+        os.sched_setaffinity(0, {core})
     with socket.create_connection(("127.0.0.1", port)) as connection:
-        for body in bodies:
-            started = time.perf_counter()
-            connection.sendall(head_of(body) + body)
-            answer = b""
-            while (end := answer.find(b"\r\n\r\n")) < 0 or len(answer) < end + 4 + size_of(answer[:end]):
-                answer += connection.recv(1 << 16)
-            times.append(time.perf_counter() - started)
-    return times
+        while requests := orders.recv():
+            orders.send([_seconds(connection, request) for request in requests])
+
+
+def _seconds(connection: socket.socket, request: bytes) -> float:
+    started = time.perf_counter()
+    connection.sendall(request)
+    answer = b""
+    while (end := answer.find(b"\r\n\r\n")) < 0 or len(answer) < end + 4 + size_of(answer[:end]):
+        answer += connection.recv(1 << 16)
+    seconds = time.perf_counter() - started
+    if not answer.startswith(b"HTTP/1.1 200 "):
+        raise SystemExit(f"the server answered {answer!r}")
+    return seconds
 
 
 def _on_core(core: int | None, result: multiprocessing.Queue, function: object, *arguments: object) -> None:
@@ -104,6 +125,38 @@ def elsewhere(core: int | None, function: object, *arguments: object) -> object:
     value = result.get()
     process.join()
     return value
+
+
+@contextmanager
+def lone_client(core: int | None, port: int) -> Iterator[Connection]:
+    """A lone client in another process, which waits for orders."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=alone, args=(core, port, theirs))
+    process.start()
+    theirs.close()
+    yield ours
+    ours.send([])
+    process.join()
+
+
+def in_turns(library: Parser, client: Connection, texts: list[str], model: str) -> tuple[list[float], ...]:
+    """Seconds of the library and of a lone client for each text, and of requests for `health`."""
+    bodies = [json.dumps({"text": text, "model": model}).encode() for text in texts]
+    requests = [head_of(body) + body for body in bodies]
+    ours: list[float] = []
+    theirs: list[float] = []
+    nothing: list[float] = []
+    for start in range(0, len(texts), _TURN):
+        turn = slice(start, start + _TURN)
+        for text in texts[turn]:
+            started = time.perf_counter()
+            library.parse(text)
+            ours.append(time.perf_counter() - started)
+        for times, orders in ((theirs, requests[turn]), (nothing, [_HEALTH] * _TURN)):
+            client.send(orders)
+            times += client.recv()
+    return ours, theirs, nothing
 
 
 def family(process: int) -> list[int]:
@@ -155,20 +208,12 @@ def main() -> None:
                 f"library {tokens / seconds:,.0f} tokens/s, server {tokens / served:,.0f} tokens/s, "
                 f"ratio {seconds / served:.2f}; by CPU time {used / (cpu_seconds(server.pid) - before):.2f}"
             )
-            times = []
-            for text in texts:
-                started = time.perf_counter()
-                library.parse(text)
-                times.append(time.perf_counter() - started)
-            single = elsewhere(
-                options.client_core,
-                alone,
-                options.port,
-                [json.dumps({"text": text, "model": options.model}).encode() for text in texts],
+            with lone_client(options.client_core, options.port) as client:
+                ours, theirs, nothing = map(statistics.median, in_turns(library, client, texts, options.model))
+            print(
+                f"alone: library {1000 * ours:.2f} ms, server {1000 * theirs:.2f} ms, ratio {theirs / ours:.2f}; "
+                f"a request for health {1000 * nothing:.2f} ms"
             )
-            assert isinstance(single, list)
-            ours, theirs = statistics.median(times), statistics.median(single)
-            print(f"alone: library {1000 * ours:.2f} ms, server {1000 * theirs:.2f} ms, ratio {theirs / ours:.2f}")
     finally:
         server.terminate()
         server.wait()
