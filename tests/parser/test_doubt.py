@@ -16,6 +16,7 @@ from discoparse.parser.ensemble import Ensemble
 from discoparse.parser.familiarity import ENOUGH, FREQUENT, LETTERS, Familiarity
 from discoparse.parser.parser import Parser
 from discoparse.parser.passages import Passage
+from discoparse.tree import Node
 from discoparse.treebank.discbracket import parse_tree
 
 
@@ -44,6 +45,21 @@ def test_probabilities_change_no_tree(parser, sentences):
             assert 0 < node.probability < 1
             assert other.probability is None
             assert node.label_probability == pytest.approx(other.label_probability, abs=1e-4)
+
+
+def test_a_label_may_be_a_chain_of_nodes(sentences):
+    """Its nodes then have the probability of the label, and the nodes after them their own."""
+    parser = random_parser(chains=False)
+    assert max(map(len, parser.vocabulary.labels)) > 1
+    chained = 0
+    for tree in parser.parse_tokens(sentences, probabilities=20):
+        for node in tree.preorder():
+            assert node.probability is not None
+            only = node.children[0] if len(node.children) == 1 else None
+            if isinstance(only, Node):
+                chained += 1
+                assert only.probability == node.probability
+    assert chained
 
 
 def test_tags_have_the_probability_of_their_temperature(parser):
