@@ -19,6 +19,7 @@ SENTENCES = [
     "Das ist z. B. die Nr. 3. Er wohnt in der Goethestr. 5. Karl V. kam.",
     "Het was (o.a. in Den Haag) koud . De heer Jansen e.a. bleven thuis .",
     "See www.mbl.is. It costs $5.50. [1] Next. 5 km. XIV. Louis.",
+    "Mrs. Maij-Weggen. Nieuw-Zeeland? The EU-lidmaatschap! A-b. T-d. Dr-Ing. It is a T-shirt. He is ex-gov. Then.",
     "a plain one without any doubt that goes on for many more words than the library gets to see. Another one.",
 ]
 
@@ -27,7 +28,7 @@ def whole(paragraph: str) -> tuple[set[int], set[int]]:
     """What the library says when it reads everything."""
     ends: set[int] = set()
     periods: set[int] = set()
-    text = proposals._harmless(paragraph)
+    text = proposals.harmless(paragraph)
     if text.strip():
         proposals._ask_library(text, [(0, len(text))], ends, periods)
     return ends, periods
@@ -41,7 +42,7 @@ def check(paragraph: str) -> None:
     assert periods == known
 
 
-@pytest.mark.parametrize("order", itertools.permutations(range(len(SENTENCES)), 2))
+@pytest.mark.parametrize("order", list(itertools.permutations(range(len(SENTENCES)), 2)))
 def test_pairs_of_sentences(order):
     check(" ".join(SENTENCES[k] for k in order))
 
@@ -73,6 +74,24 @@ def test_the_library_reads_little_of_plain_text(monkeypatch):
     assert read == []
     propose("Some words that nobody needs to see, as Mr. Fox would say if he were here today, dear reader")
     assert read == ["to see, as Mr. Fox would say if he"]
+
+
+def test_what_is_in_doubt_is_asked(monkeypatch):
+    asked = []
+    monkeypatch.setattr(proposals, "_ask_library", lambda text, windows, ends, periods: asked.extend(windows))
+    for word in ("2-way.", "a-way.", "way-t.", "x-EU.", "Herra-dr.", "EU.", "b.", "1992.", 'way".', "way...", "[["):
+        asked.clear()
+        propose(f"The {word} Then it went on")
+        assert asked, word
+
+
+def test_the_library_gets_plain_spaces_and_no_endless_words():
+    text = "a\u00a0b\u200bc\td\ne\r\u2028f“é” " + "x" * 200 + " " + "y." * 101 + " z"
+    assert proposals.harmless(text) == "a b c d e  f“é” " + "x" * 200 + " " + "x" * 202 + " z"
+    for length in range(190, 420, 7):
+        for before in range(0, 110, 13):
+            text = "a " * before + "-" * length + " end"
+            assert ("-" in proposals.harmless(text)) == (length <= 200)
 
 
 LONG = "The dog saw it. Mr. Fox did not, though he was there at 10. And then?\nIt went on. "

@@ -28,7 +28,7 @@ class Passage:
     """A sentence to parse. `spans` are the characters of its words; `text` is the text from the first to the last."""
 
     words: list[str]
-    spans: list[Span] | None = None
+    spans: Sequence[Span] | None = None
     text: str | None = None
     limits: Limits | None = None  # constraints on its tree, see `Parser.limits`
 
@@ -58,7 +58,7 @@ def read_segment(segment: Segment, language: str | None, notice: Notice) -> Iter
     offset, text = segment
     for words, spans in segment_words(text, offset, language):
         if len(words) <= LONGEST_SENTENCE:
-            yield Passage(words, spans, text[spans[0][0] - offset : spans[-1][1] - offset])
+            yield Passage(words, spans, text[spans.start - offset : spans.end - offset])
         else:
             yield from _cut(words, spans, text, offset, notice)
 
@@ -105,7 +105,7 @@ def whole_lines(pieces: Iterable[str]) -> Iterator[WholeLine]:
         yield "".join(held) if length <= _LONGEST_LINE else None, length
 
 
-def _cut(words: list[str], spans: list[Span], text: str, offset: int, notice: Notice) -> Iterator[Passage]:
+def _cut(words: list[str], spans: Sequence[Span], text: str, offset: int, notice: Notice) -> Iterator[Passage]:
     """About equal parts of a sentence that is too long."""
     count = len(words)
     parts = -(-count // LONGEST_SENTENCE)

@@ -9,12 +9,13 @@ from functools import partial
 
 from discoparse.text.characters import CLOSING, DOUBLE_QUOTES, OPENING, SINGLE_QUOTES
 from discoparse.text.convention import Convention
-from discoparse.text.proposals import propose
+from discoparse.text.proposals import harmless, is_plain, marks, propose, word_before
 
 _EDGE = re.escape(OPENING) + r"\s/-"
 _QUOTE = re.escape(SINGLE_QUOTES)
 # An apostrophe inside a word (`ist's`) is not an edge: what follows it is not a one-letter word.
 _LONGEST_ABBREVIATION = 30
+_MOST_PLAIN = 20_000  # words that are remembered
 _WORD_AND_PERIOD = re.compile(
     rf"(?<![^{_EDGE}])(?<!\w[{_QUOTE}])((?:[^{_EDGE}]|(?<=\w)[{_QUOTE}](?=\w)){{1,{_LONGEST_ABBREVIATION}}})\.(?![\w.])"
 )
@@ -37,14 +38,53 @@ class _Period(Enum):
 
 def find_boundaries(paragraph: str, convention: Convention) -> tuple[list[int], frozenset[int]]:
     """Where sentences end, lastly where the paragraph does, and which periods belong to a word."""
+    plain = _plain_ends(paragraph, convention)
+    if plain is not None:
+        return plain, frozenset()
+    return _judged_boundaries(paragraph, convention)
+
+
+def _plain_ends(paragraph: str, convention: Convention) -> list[int] | None:
+    """Where sentences end, if all marks follow plain words, as in most paragraphs; else None."""
+    text = harmless(paragraph.rstrip())
+    known = convention.plain
+    ends = []
+    for match in marks(text):
+        word = word_before(text, match)
+        if word is None:
+            return None
+        if word not in known:
+            if not _is_plain(word, convention):
+                return None
+            if len(known) >= _MOST_PLAIN:
+                known.clear()
+            known.add(word)
+        end = match.end()
+        if not text[end + 1 : end + 2].islower():
+            ends.append(end)
+    if not ends or ends[-1] < len(paragraph):
+        ends.append(len(paragraph))
+    return ends
+
+
+def _is_plain(word: str, convention: Convention) -> bool:
+    """Whether a mark after a word ends a sentence wherever no small letter follows."""
+    last = word.rpartition("-")[2]
+    return is_plain(word) and all(
+        _judge(last, letter, " ", convention) is _Period.OTHER for letter in ("x", "X", "1", "")
+    )
+
+
+def _judged_boundaries(paragraph: str, convention: Convention) -> tuple[list[int], frozenset[int]]:
+    """The same, however much is in doubt."""
     ends, known_to_library = propose(paragraph)
     periods = set()
-    for match in _words_with_period(paragraph):
-        end = match.end()
+    for start, word in _words_with_period(paragraph):
+        end = start + len(word) + 1
         letter = _next(paragraph, end)
-        kind = _judge(match.group(1), letter, paragraph[end : end + 1], convention)
+        kind = _judge(word, letter, paragraph[end : end + 1], convention)
         if kind is _Period.ABBREVIATION and letter.isupper():
-            kind = _judge_before_opener(paragraph, match, convention)
+            kind = _judge_before_opener(paragraph, start, word, convention)
         from_library = kind is _Period.OTHER and end - 1 in known_to_library
         if kind in (_Period.ABBREVIATION, _Period.BOTH) or (from_library and convention.trust_library):
             periods.add(end - 1)
@@ -64,21 +104,31 @@ def find_boundaries(paragraph: str, convention: Convention) -> tuple[list[int], 
     return kept, frozenset(periods)
 
 
-def _words_with_period(paragraph: str) -> Iterator[re.Match[str]]:
-    """All matches of `_WORD_AND_PERIOD`; what is far from a period is not looked at."""
+def _words_with_period(paragraph: str) -> Iterator[tuple[int, str]]:
+    """All matches of `_WORD_AND_PERIOD`: where each word starts, and the word. Text far from a period is skipped."""
     place = 0
     while (period := paragraph.find(".", place)) >= 0:
+        start = paragraph.rfind(" ", place, period) + 1
+        word = paragraph[start:period]
+        simple = start and word.isalpha() and paragraph[period + 1 : period + 2] == " "  # as most are
+        if simple and len(word) <= _LONGEST_ABBREVIATION:
+            yield start, word
+            place = period + 1
+            continue
         # A match that starts there or before is in here, and what must not follow it, too.
         nearby = max(place, period - _LONGEST_ABBREVIATION - 1), period + _LONGEST_ABBREVIATION + 3
         match = _WORD_AND_PERIOD.search(paragraph, *nearby)
         place = period + 1
         if match is not None and match.start() <= period:
-            yield match
+            yield match.start(), match.group(1)
             place = match.end()
 
 
 def _next(paragraph: str, end: int) -> str:
     """The character that starts the next word, quotes and brackets skipped; empty at the end."""
+    following = paragraph[end + 1 : end + 2]
+    if following.isalnum() and paragraph[end] == " ":
+        return following
     match = _NEXT.match(paragraph, end)
     return match.group(1) if match else ""
 
@@ -100,8 +150,8 @@ def _settle(paragraph: str, convention: Convention, end: int) -> int:
 
 def _is_quoted(paragraph: str, convention: Convention, end: int) -> bool:
     """Whether what ends there is a quoted question or cry and who said it comes next: `"Why?" I asked.`"""
-    following = paragraph[end : end + 1].isspace() and convention.speaker.match(paragraph, end + 1)
-    return bool(following and _ASKED.search(paragraph, max(0, end - 3), end))
+    asked = _ASKED.search(paragraph, max(0, end - 3), end)
+    return bool(asked and paragraph[end : end + 1].isspace() and convention.speaker.match(paragraph, end + 1))
 
 
 def _judge(word: str, letter: str, after: str, convention: Convention) -> _Period:
@@ -125,13 +175,12 @@ def _judge(word: str, letter: str, after: str, convention: Convention) -> _Perio
     return _Period.OTHER
 
 
-def _judge_before_opener(paragraph: str, match: re.Match[str], convention: Convention) -> _Period:
+def _judge_before_opener(paragraph: str, start: int, word: str, convention: Convention) -> _Period:
     """What the period of an abbreviation is before a word with a capital, which may show that a sentence starts."""
-    following = _NEXT.match(paragraph, match.end())
+    following = _NEXT.match(paragraph, start + len(word) + 1)
     if not (following and convention.opener.match(paragraph, following.start(1))):
         return _Period.ABBREVIATION
-    word = match.group(1)
-    before = paragraph[max(0, match.start() - 5) : match.start()].rstrip()[-1:]
+    before = paragraph[max(0, start - 5) : start].rstrip()[-1:]
     if not before or before in ".?!…":  # starts a sentence itself: `P.S. You`, `2. Die`
         return _Period.ABBREVIATION
     if convention.ordinals and _ORDINAL.fullmatch(word):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from discoparse.text.clitics import split_clitic
+from discoparse.text.sentence import Parts
 
 
 def _words(text: str) -> frozenset[str]:
@@ -54,10 +55,12 @@ class Convention:
     split_word: Callable[[str], list[str]] = field(default=lambda word: [word])
     # How the pieces of a word are written in the treebank, where not as in the text.
     mark_pieces: Callable[[list[str]], list[str]] = field(default=lambda pieces: pieces)
-    # What became of runs without spaces that were cut before (see `words`): those that are one token, and the tokens
-    # of others with their places in the run.
+    # What runs without spaces were cut into before, where that is the same everywhere (see `words`): the forms of those
+    # that are one token, and the parts of others.
     words: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
-    known: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict, compare=False, repr=False)
+    known: dict[str, Parts] = field(default_factory=dict, compare=False, repr=False)
+    # Words that were seen to be plain: a mark after them ends a sentence (see `boundaries`).
+    plain: set[str] = field(default_factory=set, compare=False, repr=False)
 
 
 # --- English: the Penn Treebank as revised for OntoNotes and the web treebank, which cuts at hyphens. ---

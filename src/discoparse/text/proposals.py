@@ -8,13 +8,18 @@ these are answered here, and the library gets the surroundings of the others.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from discoparse.text.characters import is_invisible
 
 # The library needs quadratic time for a run without spaces; no word is longer than this.
 _LONGEST_RUN = 200
-_MARK = re.compile(r"[.?!…]+|\[\[|\]\]")  # the last two are the library's for paragraphs
+_MARK = re.compile(r"[.?!…]+")
+_PARAGRAPH_MARKS = "[[", "]]"  # the library's
+_MARK_IN_PARAGRAPHS = re.compile(r"[.?!…]+|\[\[|\]\]")
+# Characters that are seen at a glance to be neither invisible nor a space other than " ".
+_UNUSUAL = re.compile("[^ -~¡-¬®-ɏ‘’“”„–—…€]")
 _PERIOD_OF_WORD = re.compile(r"(?<=[^\s.])\.(?=\s|$)")
 _BEFORE, _AFTER = 4, 4  # words that the library sees before a mark, with the marked one, and at least after it
 _BETWEEN = " og "  # stands for what it does not see: a plain word, "and"
@@ -22,13 +27,14 @@ _BETWEEN = " og "  # stands for what it does not see: a plain word, "and"
 
 def propose(paragraph: str) -> tuple[set[int], set[int]]:
     """The library's ends of sentences, and the periods that it takes for part of a word."""
-    text = _harmless(paragraph)
+    text = harmless(paragraph.rstrip())
     ends: set[int] = set()
     windows: list[tuple[int, int]] = []  # what the library must see
-    for match in _MARK.finditer(text):
+    for match in marks(text):
         if windows and match.end() <= windows[-1][1] - 1 and _is_seen_well(text, match.end(), windows[-1][1]):
             continue
-        if _ends_plainly(text, match):
+        word = word_before(text, match)
+        if word is not None and is_plain(word):
             ends.add(match.end())
             continue
         start, end = _surroundings(text, match.start(), match.end())
@@ -41,18 +47,36 @@ def propose(paragraph: str) -> tuple[set[int], set[int]]:
     return ends, periods
 
 
-def _ends_plainly(text: str, mark: re.Match[str]) -> bool:
-    """Whether a mark surely ends a sentence, to the library."""
+def marks(text: str) -> Iterator[re.Match[str]]:
+    """All that may end a sentence in a text that was made `harmless`."""
+    return (_MARK_IN_PARAGRAPHS if any(mark in text for mark in _PARAGRAPH_MARKS) else _MARK).finditer(text)
+
+
+def word_before(text: str, mark: re.Match[str]) -> str | None:
+    """The word that a mark follows, if this is a single one before a space and a further word, or the last; such a mark
+    ends a sentence if the word is plain."""
     place, end = mark.span()
     if end != place + 1 or text[place] == "…":
-        return False
+        return None
     following = text[end : end + 2]
     if following and not (following[0] == " " and following[1:].isalnum()):
-        return False
+        return None
     if text[place - 1 : place] == " ":
         place -= 1  # the library does not look at spaces
-    word = text[text.rfind(" ", 0, place) + 1 : place]
-    return len(word) > 1 and word.isalpha() and not word.isupper() and word.lower() not in _abbreviations()
+    return text[text.rfind(" ", 0, place) + 1 : place]
+
+
+def is_plain(word: str) -> bool:
+    """Whether the library surely takes a word for one that is no abbreviation."""
+    *firsts, last = word.split("-")
+    return (
+        len(last) > 1
+        and last.isalpha()
+        and not last.isupper()
+        and last.lower() not in _abbreviations()
+        and all(len(part) > 1 and part.isalpha() for part in firsts)
+        and word.lower() not in _abbreviations()
+    )
 
 
 def _is_seen_well(text: str, place: int, end: int) -> bool:
@@ -112,11 +136,14 @@ def _abbreviations() -> frozenset[str]:
     return frozenset(name.lower().rstrip(".") for name in found)
 
 
-def _harmless(text: str) -> str:
+def harmless(text: str) -> str:
     """The text at the same length, without what the library is slow on or changes."""
-    for character in set(text):
-        if is_invisible(character) or (character != " " and character.isspace()):
-            text = text.replace(character, " ")
-    if max(map(len, text.split(" "))) > _LONGEST_RUN:
+    text = text.replace("\n", " ")
+    if _UNUSUAL.search(text):
+        for character in set(text):
+            if is_invisible(character) or (character != " " and character.isspace()):
+                text = text.replace(character, " ")
+    # A run that is too long covers at least one of these parts.
+    if any(text.find(" ", k, k + _LONGEST_RUN // 2) < 0 for k in range(0, len(text), _LONGEST_RUN // 2)):
         text = re.sub(rf"\S{{{_LONGEST_RUN + 1},}}", lambda match: "x" * len(match.group()), text)
     return text

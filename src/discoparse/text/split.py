@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from discoparse.text.boundaries import find_boundaries
 from discoparse.text.convention import convention
-from discoparse.text.sentence import Sentence, TextToken
+from discoparse.text.sentence import Sentence, Spans, TextToken
 from discoparse.text.words import cut_words
 
 # A paragraph longer than this is cut where a sentence seems to end, by what stands around that place.
@@ -166,8 +166,8 @@ def split_segment(text: str, offset: int, language: str | None) -> Iterator[Sent
         yield Sentence(tuple(TextToken(form, *span) for form, span in zip(forms, spans, strict=True)))
 
 
-def segment_words(text: str, offset: int, language: str | None) -> Iterator[tuple[list[str], list[tuple[int, int]]]]:
-    """The same as lists of the forms of tokens and of their places."""
+def segment_words(text: str, offset: int, language: str | None) -> Iterator[tuple[list[str], Spans]]:
+    """The same as the forms of tokens and their places."""
     if not text.strip():
         return
     rules = convention(language)

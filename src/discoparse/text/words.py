@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import cast
 
 from discoparse.text.characters import CLOSING, OPENING, SINGLE_QUOTES, treebank_form
 from discoparse.text.convention import Convention
-from discoparse.text.sentence import TextToken
+from discoparse.text.sentence import Parts, Spans, TextToken, run_starts
 
-_NON_SPACE = re.compile(r"\S+")
 _ADDRESS = re.compile(r"(?i)(?:https?://|ftp://|www\.)\S+|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/?")
 _WHOLE = re.compile(r"[:;=8][-o^']?[()\[\]DPp|/\\]{1,3}|['’]n['’]")  # smileys, `rock 'n' roll`
 _LEADING = frozenset(OPENING + CLOSING + ",;:!?…—–&%*+=<>|~/\\")
@@ -21,7 +21,10 @@ _SIGN = re.compile(
     r"|[\U0001F000-\U0001FAFF\u2600-\u27BF][\uFE0F\u200D\U0001F000-\U0001FAFF\u2600-\u27BF]*"
 )
 _LONGEST_WORD = 100  # brackets inside longer runs are punctuation
-_DEPENDENT = re.compile(f"[.{re.escape(SINGLE_QUOTES)}]")  # what a run is cut into depends on what is around these
+# What a run is cut into depends on its surroundings if one of these is among the punctuation around it.
+_SIGN_IN_DOUBT = f"[.{re.escape(SINGLE_QUOTES)}]"
+_DEPENDENT = re.compile(rf"\W*{_SIGN_IN_DOUBT}|.*?{_SIGN_IN_DOUBT}\W*$", re.DOTALL)
+_LONGEST_KNOWN = 40  # characters of a run that is remembered
 _MOST_KNOWN = 50_000  # runs
 
 Span = tuple[int, int]
@@ -29,53 +32,58 @@ Span = tuple[int, int]
 
 def cut_words(
     text: str, start: int, end: int, convention: Convention, periods: frozenset[int], offset: int = 0
-) -> tuple[list[str], list[Span]]:
+) -> tuple[list[str], Spans]:
     """The tokens of `text[start:end]` as the treebanks write them, and their places; a period whose place is in
     `periods` stays with its word. The text starts at `offset` of a larger one."""
-    forms: list[str] = []
-    spans: list[Span] = []
-    words, known = convention.words, convention.known
+    sentence = text[start:end]
+    runs = sentence.split()
+    found = list(map(convention.words.get, runs))  # None for a run that is not known to be one token
+    cuts: list[tuple[int, Parts]] = []
+    lefts: list[int] = []
     quoted = False  # whether a single quotation mark is open
-    for run in _NON_SPACE.finditer(text, start, end):
-        word = run.group()
-        left, right = run.span()
-        form = words.get(word)
-        if form is not None:
-            forms.append(form)
-            spans.append((left + offset, right + offset))
-            continue
-        parts = known.get(word)
-        if (
-            parts is None
-            and word[-1] == "."
-            and word[:-1] in words
-            and word[:-1].isalpha()
-            and right - 1 not in periods
-        ):
-            parts = [(words[word[:-1]], 0, right - left - 1), (".", right - left - 1, right - left)]
+    for k in [k for k, form in enumerate(found) if form is None]:
+        run = runs[k]
+        parts = convention.known.get(run) or (None if periods else _before_period(run, convention))
         if parts is None:
-            found, quoted = _cut_run(text, left, right, convention, periods, quoted)
-            parts = [(token.form, token.start - left, token.end - left) for token in found]
-            if not _DEPENDENT.search(word):
-                if len(words) + len(known) >= _MOST_KNOWN:
-                    words.clear()
-                    known.clear()
-                if len(parts) == 1 and parts[0][1:] == (0, len(word)):
-                    words[word] = parts[0][0]
-                else:
-                    known[word] = parts
-        for form, first, last in parts:
-            forms.append(form)
-            spans.append((left + offset + first, left + offset + last))
-    return forms, spans
+            lefts = lefts or run_starts(sentence, runs, start)
+            parts, quoted = _cut_run(text, lefts[k], lefts[k] + len(run), convention, periods, quoted)
+            _remember(run, parts, convention)
+        cuts.append((k, parts))
+    for k, parts in reversed(cuts):
+        found[k : k + 1] = parts.forms
+    return cast(list[str], found), Spans(sentence, start + offset, runs, cuts)
+
+
+def _before_period(run: str, convention: Convention) -> Parts | None:
+    """The tokens of a known word with a period that is not part of it, as at the end of most sentences."""
+    word = run[:-1]
+    form = convention.words.get(word) if run[-1] == "." and word.isalpha() else None
+    return None if form is None else Parts((form, "."), (0, len(word)), (len(word), len(run)))
+
+
+def _remember(run: str, parts: Parts, convention: Convention) -> None:
+    """Keep what a run was cut into, if that is the same everywhere."""
+    if len(run) > _LONGEST_KNOWN or (not run.isalpha() and _DEPENDENT.match(run)):
+        return
+    words, known = convention.words, convention.known
+    if len(words) + len(known) >= _MOST_KNOWN:
+        words.clear()
+        known.clear()
+    if parts.starts == (0,) and parts.ends == (len(run),):
+        words[run] = parts.forms[0]
+    else:
+        known[run] = parts
 
 
 def _cut_run(
     text: str, left: int, right: int, convention: Convention, periods: frozenset[int], quoted: bool
-) -> tuple[list[TextToken], bool]:
+) -> tuple[Parts, bool]:
     """The tokens of a run without spaces, and whether a single quotation mark is open after it."""
-    if _WHOLE.fullmatch(text, left, right):
-        return [TextToken(text[left:right], left, right)], quoted
+    start, run = left, text[left:right]
+    if run.isalpha():  # nothing to take off
+        return _parts(_cut_word(run, 0, convention)), quoted
+    if _WHOLE.fullmatch(run):
+        return Parts((run,), (0,), (len(run),)), quoted
     before, after = [], []
     while left < right and (width := _leading(text, left, right, convention)):
         quoted = quoted or text[left] in SINGLE_QUOTES
@@ -86,7 +94,17 @@ def _cut_run(
         after.append((right - width, right))
         right -= width
     core = _cut_core(text, left, right, convention)
-    return [*_tokens(text, before), *core, *_tokens(text, reversed(after))], quoted
+    return _parts([*_tokens(text, before), *core, *_tokens(text, reversed(after))], start), quoted
+
+
+def _parts(tokens: Iterable[TextToken], start: int = 0) -> Parts:
+    """Tokens as the parts of a run that starts at `start`."""
+    found = list(tokens)
+    return Parts(
+        tuple([token.form for token in found]),
+        tuple([token.start - start for token in found]),
+        tuple([token.end - start for token in found]),
+    )
 
 
 def _leading(text: str, left: int, right: int, convention: Convention) -> int:
