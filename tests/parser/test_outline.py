@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from random_model import random_parser
 from strategies import AWKWARD_WORDS
@@ -14,7 +14,7 @@ from discoparse.neural.codes import Chains
 from discoparse.neural.replay import build_tree, replay
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.parser.jobs.deciding import decisions, packed_decisions
-from discoparse.parser.outline import Decisions, Writer, outline
+from discoparse.parser.outline import Decisions, Writer, _rounded, outline
 from discoparse.parser.passages import Passage, tagged
 from discoparse.parser.writing import numbered
 from discoparse.tree import Tree
@@ -102,8 +102,16 @@ def test_an_outline_lists_the_nodes_of_the_tree(data):
     assert found.labels == [node.label for node in numbers]
     assert found.parents == [numbers[parents[node]] if node in parents else -1 for node in numbers]
     assert found.label_probabilities == [node.label_probability for node in numbers]
-    assert found.tokens == [sorted(yields[node]) for node in numbers]
+    assert [list(own) for own in found.tokens] == [sorted(yields[node]) for node in numbers]
     assert found.token_parents == [numbers[parents[k]] for k in range(len(tree))]
+
+
+@given(st.floats(0, 1) | st.floats(0, 1, width=32) | st.integers(0, 2 * 10**6).map(lambda k: k / (2 * 10**6)))
+@settings(max_examples=1000, deadline=None)
+@example(0.0001)
+@example(0.9999995)
+def test_probabilities_are_rounded_and_written_as_python_does(probability):
+    assert _rounded(probability) == json.dumps(round(probability, 6))
 
 
 SENTENCES = [["What", "did", "you", "see", "?"], [], ["cats", "(", "old", ")"], ["Go"], ["The", "dog"] * 30]

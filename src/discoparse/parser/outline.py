@@ -6,6 +6,7 @@ from decisions as the formats in `discoparse.treebank` make from trees, and `out
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring
@@ -14,6 +15,8 @@ from typing import Any, NamedTuple
 from discoparse.neural.replay import build_tree, replay
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.parser.passages import Passage, tagged
+from discoparse.parser.tokens import LONGEST_SENTENCE
+from discoparse.text.sentence import Spans
 from discoparse.tree import Tree
 from discoparse.treebank import Report
 from discoparse.treebank.brackets import HARD, escape, note_changes
@@ -35,57 +38,94 @@ class Outline:
     labels: list[str]
     parents: list[int]  # the number of the node above each; -1 for the root
     label_probabilities: list[float]
-    tokens: list[list[int]]  # the yield of each
+    tokens: list[Sequence[int]]  # the yield of each; a `range` where it has no gap
     token_parents: list[int]  # the number of the node above each token
+
+
+# A child of a node, as a number that sorts by first tokens: the first token, and k + 1 for the k-th node that was made
+# or 0 for the token itself. A sentence has at most 2,000 tokens, and 4,000 times the longest chain nodes.
+_NODE_BITS = 20
+_NODE = (1 << _NODE_BITS) - 1
+_Focus = tuple[list[int], int, int]  # children of a node to come (no list of these ever changes), last token, size
+_LEAVES: list[_Focus] = [([token << _NODE_BITS], token, 1) for token in range(LONGEST_SENTENCE)]
+_Made = tuple[str, float, list[int], int, int]  # a node: label and its probability, children, last token, size
 
 
 def outline(decisions: Decisions, chains: Mapping[int, tuple[str, ...]]) -> Outline:
     """The nodes that decisions lead to, without a `Tree`."""
-    made: list[tuple[str, float, list[tuple[int, int]], list[int]]] = []  # label, probability, parts, yield
-    foci: list[tuple[list[tuple[int, int]], list[int]]] = []  # the parts of each focus and its tokens
-    # A part is a child of a node to come: its first token, and the token itself or ~k for the k-th node made.
-    parts: list[tuple[int, int]] = []
-    members: list[int] = []
+    made = _nodes(decisions, chains)
+    order, above = _preorder(made, len(decisions.tags))
+    found = Outline([], [], [], [], above)
+    for parent, k in order:
+        label, probability, parts, last, size = made[k]
+        first = parts[0] >> _NODE_BITS
+        found.labels.append(label)
+        found.parents.append(parent)
+        found.label_probabilities.append(round(probability, 6))
+        found.tokens.append(range(first, last + 1) if last - first == size - 1 else _yield(made, k))
+    return found
+
+
+def _nodes(decisions: Decisions, chains: Mapping[int, tuple[str, ...]]) -> list[_Made]:
+    """The nodes that decisions lead to, the root last."""
+    made: list[_Made] = []
+    foci: list[_Focus] = []
+    focus = _LEAVES[0]
     upcoming = 0
     for item, code, probability in zip(
         replay(decisions.actions), decisions.codes, decisions.probabilities, strict=True
     ):
         if item < 0:
-            parts, members = [(upcoming, upcoming)], [upcoming]
+            focus = _LEAVES[upcoming]
             upcoming += 1
         else:
-            before, others = foci[item]
-            parts, members = before + parts, others + members
+            before, right, others = foci[item]
+            parts, last, size = focus
+            focus = before + parts, right if right > last else last, size + others
         if code:
-            parts = sorted(parts)
-            members = sorted(members)
-            rounded = round(probability, 6)
+            parts, last, size = focus
+            if len(parts) > 1:
+                parts = sorted(parts)
+            first = parts[0] | _NODE
             for label in reversed(chains[code]):
-                made.append((label, rounded, parts, members))
-                parts = [(members[0], -len(made))]
-        foci.append((parts, members))
-    return _in_preorder(made, upcoming)
+                made.append((label, probability, parts, last, size))
+                parts = [first - _NODE + len(made)]
+            focus = parts, last, size
+        foci.append(focus)
+    return made
 
 
-def _in_preorder(made: list[tuple[str, float, list[tuple[int, int]], list[int]]], tokens: int) -> Outline:
-    """The nodes, of which the last one is the root, in the order in which they are written."""
-    found = Outline([], [], [], [], [0] * tokens)
-    above = found.token_parents
-    stack = [(-1, len(made) - 1)]  # the number of a node's parent, and the node as it was made
+def _preorder(made: list[_Made], tokens: int) -> tuple[list[tuple[int, int]], list[int]]:
+    """The nodes, of which the last one is the root, in the order in which they are written, each after the number of
+    its parent in this order, -1 for the root; and the number of the node above each token."""
+    order: list[tuple[int, int]] = []
+    above = [0] * tokens
+    stack = [(-1, len(made) - 1)]
     while stack:
-        parent, k = stack.pop()
-        label, probability, parts, members = made[k]
-        number = len(found.labels)
-        found.labels.append(label)
-        found.parents.append(parent)
-        found.label_probabilities.append(probability)
-        found.tokens.append(members)
-        for _, part in reversed(parts):
-            if part < 0:
-                stack.append((number, ~part))
+        node = stack.pop()
+        number = len(order)
+        order.append(node)
+        for part in reversed(made[node[1]][2]):
+            child = part & _NODE
+            if child:
+                stack.append((number, child - 1))
             else:
-                above[part] = number
-    return found
+                above[part >> _NODE_BITS] = number
+    return order, above
+
+
+def _yield(made: list[_Made], k: int) -> list[int]:
+    """The tokens of a node."""
+    tokens = []
+    pending = [k]
+    while pending:
+        for part in made[pending.pop()][2]:
+            child = part & _NODE
+            if child:
+                pending.append(child - 1)
+            else:
+                tokens.append(part >> _NODE_BITS)
+    return sorted(tokens)
 
 
 class Writer:
@@ -94,9 +134,10 @@ class Writer:
     def __init__(self, vocabulary: Vocabulary, chains: Mapping[int, tuple[str, ...]]) -> None:
         self.chains = chains
         self.tags = tags = vocabulary.tags
-        self._tags = [escape(tag, tag=True) for tag in tags]
+        self._tags = [f"({escape(tag, tag=True)} " for tag in tags]
         self._json_tags = [encode_basestring(tag) for tag in tags]
         self._brackets: dict[int, tuple[str, str]] = {}  # what opens and closes the nodes of a chain, by its code
+        self._json_chains = _JsonChains(chains)
         # Whether there are names that are not read back as they are written; these are noted for each node.
         probe = Report()
         for tag in tags:
@@ -121,17 +162,16 @@ class Writer:
             self._note_changes(words, decisions, report)
         if hard:
             words = [escape(word) for word in words]
-        leaves = [f"({names[tag]} {k}={word})" for k, (tag, word) in enumerate(zip(decisions.tags, words, strict=True))]
+        leaves = [
+            f"{name}{number}{word})"
+            for name, number, word in zip(map(names.__getitem__, decisions.tags), _BEFORE_WORDS, words, strict=False)
+        ]
         brackets = self._brackets
         foci: list[list[tuple[int, str]]] = []  # the parts of each focus, after their first tokens
         focus: list[tuple[int, str]] = []
-        upcoming = 0
+        tokens = enumerate(leaves)
         for item, code in zip(replay(decisions.actions), decisions.codes, strict=True):
-            if item < 0:
-                focus = [(upcoming, leaves[upcoming])]
-                upcoming += 1
-            else:
-                focus = foci[item] + focus
+            focus = [next(tokens)] if item < 0 else foci[item] + focus
             if code:
                 opening, closing = brackets.get(code) or self._spell(code)
                 if len(focus) == 1:
@@ -139,7 +179,7 @@ class Writer:
                 else:
                     focus.sort()  # first tokens differ, so texts are never compared
                     first, text = focus[0][0], " ".join([part for _, part in focus])
-                focus = [(first, opening + text + closing)]
+                focus = [(first, f"{opening}{text}{closing}")]
             foci.append(focus)
         return focus[0][1] + "\n"
 
@@ -175,66 +215,107 @@ class Writer:
                 for label, probability, parent in nodes
             ]
             return data
+        starts, ends = _starts_and_ends(spans)
         data["tokens"] = [
-            {"word": word, "tag": tag, "span": span, "parent": parent}
-            for word, tag, span, parent in zip(words, tags, spans, found.token_parents, strict=True)
+            {"word": word, "tag": tag, "span": (start, end), "parent": parent}
+            for word, tag, start, end, parent in zip(words, tags, starts, ends, found.token_parents, strict=True)
         ]
         data["nodes"] = [
             {
                 "label": label,
                 "label_probability": probability,
-                "tokens": members,
-                "spans": _blocks(members, spans),
+                "tokens": list(own),
+                "spans": _blocks(own, starts, ends),
                 "parent": None if parent < 0 else parent,
             }
-            for (label, probability, parent), members in zip(nodes, found.tokens, strict=True)
+            for (label, probability, parent), own in zip(nodes, found.tokens, strict=True)
         ]
         return data
 
     def json_line(self, passage: Passage, decisions: Decisions, name: str | None) -> str:
         """An object of JSON lines with its end; `name` is the sentence's id."""
-        found = outline(decisions, self.chains)
+        made = _nodes(decisions, self._json_chains)
+        order, above = _preorder(made, len(decisions.tags))
         spans, quoted = passage.spans, encode_basestring
         head = "" if name is None else f'"id": {quoted(name)}, '
         if passage.text is not None:
             head += f'"text": {quoted(passage.text)}, '
-        places = [""] * len(passage.words) if spans is None else [f', "span": [{a}, {b}]' for a, b in spans]
-        tags = self._json_tags
-        tokens = ", ".join(
-            [
-                f'{{"word": {quoted(word)}, "tag": {tags[tag]}{place}, "parent": {parent}}}'
-                for word, tag, place, parent in zip(
-                    passage.words, decisions.tags, places, found.token_parents, strict=True
-                )
+        words, tags = map(quoted, passage.words), map(self._json_tags.__getitem__, decisions.tags)
+        nodes = []
+        if spans is None:
+            tokens = [
+                f'{{"word": {word}, "tag": {tag}, "parent": {parent}}}'
+                for word, tag, parent in zip(words, tags, above, strict=True)
             ]
-        )
-        nodes = ", ".join(
-            [
-                f'{{"label": {quoted(label)}, "label_probability": {probability}'
-                f'{"" if spans is None else _places(members, spans)}, "parent": {"null" if parent < 0 else parent}}}'
-                for label, probability, members, parent in zip(
-                    found.labels, found.label_probabilities, found.tokens, found.parents, strict=True
-                )
+            for parent, k in order:
+                nodes.append(f'{made[k][0]}{_rounded(made[k][1])}, "parent": {"null" if parent < 0 else parent}}}')
+        else:
+            starts, ends = _starts_and_ends(spans)
+            tokens = [
+                f'{{"word": {word}, "tag": {tag}, "span": [{start}, {end}], "parent": {parent}}}'
+                for word, tag, start, end, parent in zip(words, tags, starts, ends, above, strict=True)
             ]
-        )
-        return f'{{{head}"tokens": [{tokens}], "nodes": [{nodes}]}}\n'
+            for parent, k in order:
+                label, probability, parts, last, size = made[k]
+                first = parts[0] >> _NODE_BITS
+                if last - first == size - 1:
+                    own = _NUMBERS[_NUMBER_STARTS[first] : _NUMBER_ENDS[last]]
+                    blocks = f"[{starts[first]}, {ends[last]}]"
+                else:
+                    members = _yield(made, k)
+                    own, blocks = str(members)[1:-1], str(_blocks(members, starts, ends))[1:-1]
+                nodes.append(
+                    f'{label}{_rounded(probability)}, "tokens": [{own}], "spans": [{blocks}], '
+                    f'"parent": {"null" if parent < 0 else parent}}}'
+                )
+        return f'{{{head}"tokens": [{", ".join(tokens)}], "nodes": [{", ".join(nodes)}]}}\n'
 
 
-def _places(members: list[int], spans: Sequence[tuple[int, int]]) -> str:
-    return f', "tokens": {members}, "spans": {_blocks(members, spans)}'
+class _JsonChains(dict[int, tuple[str, ...]]):
+    """By the code of a chain, how its nodes begin in JSON, up to the probability of the label."""
+
+    def __init__(self, chains: Mapping[int, tuple[str, ...]]) -> None:
+        self.chains = chains
+
+    def __missing__(self, code: int) -> tuple[str, ...]:
+        labels = map(encode_basestring, self.chains[code])
+        found = self[code] = tuple([f'{{"label": {label}, "label_probability": ' for label in labels])
+        return found
 
 
-def _blocks(members: list[int], spans: Sequence[tuple[int, int]]) -> list[list[int]]:
+def _rounded(probability: float) -> str:
+    """`round(probability, 6)` as JSON has it."""
+    if 0.0001 <= probability < 0.9999995:
+        return f"{probability:.6f}".rstrip("0")  # takes half the time
+    return repr(round(probability, 6))
+
+
+_BEFORE_WORDS = [f"{token}=" for token in range(LONGEST_SENTENCE)]  # of discbracket
+# The numbers of the tokens of the longest sentence with commas, where each starts and where each ends: the tokens of a
+# node without gaps are a slice.
+_NUMBERS = ", ".join(map(str, range(LONGEST_SENTENCE)))
+_NUMBER_STARTS = [match.start() for match in re.finditer(r"\d+", _NUMBERS)]
+_NUMBER_ENDS = [match.end() for match in re.finditer(r"\d+", _NUMBERS)]
+
+
+def _starts_and_ends(spans: Sequence[tuple[int, int]]) -> tuple[Sequence[int], Sequence[int]]:
+    if isinstance(spans, Spans):
+        return spans.places
+    starts, ends = zip(*spans, strict=True)
+    return starts, ends
+
+
+def _blocks(own: Sequence[int], starts: Sequence[int], ends: Sequence[int]) -> list[list[int]]:
     """The characters of the blocks of a node with these tokens."""
-    first, last = members[0], members[-1]
-    if last - first == len(members) - 1:
-        return [[spans[first][0], spans[last][1]]]
+    first, last = own[0], own[-1]
+    if last - first == len(own) - 1:
+        return [[starts[first], ends[last]]]
     blocks: list[list[int]] = []
     before = first - 2
-    for token in members:
+    for token in own:
         if token == before + 1:
-            blocks[-1][1] = spans[token][1]
+            blocks[-1][1] = ends[token]
         else:
-            blocks.append([*spans[token]])
+            blocks.append([starts[token], ends[token]])
         before = token
     return blocks
