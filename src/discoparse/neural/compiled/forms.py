@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -38,21 +39,19 @@ class FormTable:
 
     def look_up(self, sentences: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray]:
         """The row of every word of all sentences, one after the other, and the table with these rows."""
+        words = list(chain.from_iterable(sentences))
         with self.lock:
-            new = self._missing(sentences)
+            found = list(map(self.rows.get, words))
+            new = list(dict.fromkeys([word for word, row in zip(words, found, strict=True) if row is None]))
             if len(self.rows) + len(new) > len(self.table) or self.characters > _MOST_CHARACTERS:
-                words = {word for sentence in sentences for word in sentence}
-                self._clear(len(words))
-                new = list(words)
+                new = list(dict.fromkeys(words))
+                self._clear(len(new))
+                found = [None] * len(words)
             if new:
                 self._add(new)
-            rows = self.rows
-            found = np.array([rows[word] for sentence in sentences for word in sentence], dtype=np.int64)
-            return found, self.table
-
-    def _missing(self, sentences: Sequence[Sequence[str]]) -> list[str]:
-        rows = self.rows
-        return list({word: None for sentence in sentences for word in sentence if word not in rows})
+                rows = self.rows
+                found = [rows[word] if row is None else row for word, row in zip(words, found, strict=True)]
+            return np.array(found, dtype=np.int64), self.table
 
     def _add(self, forms: list[str]) -> None:
         start, end = len(self.rows), len(self.rows) + len(forms)

@@ -66,9 +66,11 @@ def decisions(
         for b, k in enumerate(chosen.tolist()):
             words = len(sentences[k])
             steps = 2 * words - 1
-            found[k] = Decisions(
-                batch.actions[b][:steps], batch.labels[b][:steps], batch.tags[b][:words], batch.probabilities[b][:steps]
-            )
+            rows = batch.actions[b], batch.labels[b], batch.tags[b], batch.probabilities[b]
+            if len(batch.actions[b]) > steps:  # padded, as PyTorch does
+                actions, codes, tags, probabilities = rows
+                rows = actions[:steps], codes[:steps], tags[:words], probabilities[:steps]
+            found[k] = Decisions(*rows)
     return found
 
 
