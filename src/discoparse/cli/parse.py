@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import shlex
 import sys
@@ -25,6 +24,7 @@ from discoparse.parser.choice import ModelChoice, look_ahead
 from discoparse.parser.documents import parse_documents, parse_treebank
 from discoparse.parser.finding import load_several
 from discoparse.parser.jobs.texts import IN_PARTS, Part
+from discoparse.parser.processes import keep_what_is_loaded
 from discoparse.parser.reading import CleanText, LivePieces, beginning, file_pieces, is_live
 from discoparse.parser.writing import OUTPUTS, numbered, output_pieces, picked
 from discoparse.tree import Tree
@@ -259,7 +259,7 @@ def _tell_agreement(kept: int, left_out: int, least: float) -> None:
 def _load_all(models: Iterable[Model | None], device: str, threads: int) -> dict[Model, Parser]:
     """The parsers of models by name, or of several models by their names."""
     parsers = {name: load_several(name, device, threads) for name in dict.fromkeys(models) if name is not None}
-    gc.freeze()  # what is loaded now stays: from here on, the garbage collector need not look at it
+    keep_what_is_loaded()
     return parsers
 
 

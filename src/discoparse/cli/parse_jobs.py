@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -17,6 +16,7 @@ from discoparse.parser.jobs.tasks import TASK_TOKENS, Task, line_tasks, segment_
 from discoparse.parser.jobs.texts import IN_PARTS, Model, Part, TextWork, parse_parts
 from discoparse.parser.parser import Parser
 from discoparse.parser.passages import Notice
+from discoparse.parser.processes import keep_what_is_loaded
 from discoparse.tree import Tree
 from discoparse.treebank import Report
 
@@ -92,7 +92,7 @@ class Jobs:
         """The models for the workers to load; loaded if this process parses, or decides for others with a GPU."""
         if self.number == 1:
             loaded: list[Model] = [load_several(name, self.device, self.threads) for name in names]
-            gc.freeze()  # what is loaded now stays: from here on, the garbage collector need not look at it
+            keep_what_is_loaded()
             return loaded
         where = device_name(self.device)
         if where == "cpu":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +20,7 @@ from discoparse.parser.finding import find_model, load
 from discoparse.parser.jobs.deciding import decisions
 from discoparse.parser.outline import Writer
 from discoparse.parser.passages import Passage, passage_size, read_lines, read_text
+from discoparse.parser.processes import keep_what_is_loaded
 from discoparse.parser.windows import windows
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Worker:
             raise DiscoparseError(f"the model {job.options.model} that is installed here is not the one of this job")
         self.parser: Parser = load(job.options.model, job.options.device, threads=1)
         self.writer = Writer(self.parser.vocabulary, self.parser.chains)
-        gc.freeze()  # what is loaded stays: the garbage collector need not look at it
+        keep_what_is_loaded()
 
     def run(self, unit: int) -> Outcome:
         """Do a unit: its file is complete and in place when this returns."""

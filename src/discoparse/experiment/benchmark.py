@@ -5,7 +5,6 @@ Every figure is the median of several repeats after a warm-up, and a GPU is wait
 
 from __future__ import annotations
 
-import gc
 import itertools
 import statistics
 import time
@@ -23,6 +22,7 @@ from discoparse.neural.decoder import Decoder
 from discoparse.neural.device import choose_device
 from discoparse.parser.finding import load
 from discoparse.parser.parser import Parser
+from discoparse.parser.processes import keep_what_is_loaded
 from discoparse.training.loop import Trainer
 from discoparse.training.recipe import RECIPES, Recipe
 from discoparse.tree import Node, Token, Tree
@@ -124,7 +124,7 @@ def measure_parsing(parser: Parser, sentences: Sequence[Words], repeats: int) ->
         "trees": lambda: parser.parse_tokens(sentences),
     }
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
-    gc.freeze()  # as `discoparse parse` does once the model is loaded
+    keep_what_is_loaded()  # as `discoparse parse` does once the model is loaded
     for repeat in range(repeats + 1):
         for name, task in tasks.items():  # in turn, so that a slow spell of the machine hits all alike
             parser.forget_forms()

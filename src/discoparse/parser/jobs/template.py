@@ -17,6 +17,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from discoparse.parser.jobs.worker import Job, Work, portable, serve
+from discoparse.parser.processes import keep_what_is_loaded
 
 # What the template's interpreter runs; the path is that of the program, which may have been changed since it started.
 START = (
@@ -39,7 +40,7 @@ def main() -> None:
         program.send(("failed", portable(error)))
         return
     gc.collect()
-    gc.freeze()  # so that the garbage collector does not touch, and copy, what the workers share
+    keep_what_is_loaded()  # so that the garbage collector does not touch, and copy, what the workers share
     program.send(("ready", None))
     Template(control, program, job).run()
 
