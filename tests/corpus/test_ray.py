@@ -61,6 +61,26 @@ def test_a_killed_program_goes_on(tmp_path: Path, cluster: Any, model: str, corp
     assert stored_rows(output) == serial_rows(model, DOCUMENTS)
 
 
+def test_a_program_that_is_asked_to_end_goes_on_later(tmp_path: Path, cluster: Any, model: str, corpus: str) -> None:
+    """By SIGTERM, as batch systems do: no unfinished file stays, and no actor for which the next job would wait."""
+    output = tmp_path / "out"
+    arguments = ("corpus", corpus, str(output), "-m", model, "--engine", "ray", "--address", cluster.address)
+    ended = run_elsewhere(*arguments, die_after=3, by=signal.SIGTERM)
+    assert ended.returncode == 143, ended.stderr
+    assert ended.stderr.splitlines()[-1] == "discoparse: what is done is kept: go on with --resume"
+    assert "Traceback" not in ended.stderr
+    assert "SIGTERM" not in ended.stderr  # nor a report of Ray's
+    assert len((output / ".job" / "journal.jsonl").read_text().splitlines()) == 3
+    assert not list(output.glob(".part-*"))
+    status, printed, errors = run_main(*arguments, "--resume", "--json")
+    assert status == 0, errors
+    shown = json.loads(printed)
+    assert shown["units_resumed"] == 3
+    assert shown["workers"] == 3
+    assert shown["workers_lost"] == 0
+    assert stored_rows(output) == serial_rows(model, DOCUMENTS)
+
+
 def test_an_actor_dies_and_a_node_leaves(
     tmp_path: Path, cluster: Any, model: str, corpus: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

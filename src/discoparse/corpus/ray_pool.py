@@ -9,8 +9,11 @@ input and writes the output itself, and the program alone decides what is done.
 from __future__ import annotations
 
 import os
+import signal
 import socket
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -35,7 +38,8 @@ class RayPool:
         self._connected_here = not self._ray.is_initialized()
         if self._connected_here:
             try:
-                self._ray.init(address, log_to_driver=False, logging_level="error")
+                with _termination_kept():
+                    self._ray.init(address, log_to_driver=False, logging_level="error")
             except (ConnectionError, ValueError, RuntimeError) as error:
                 message = str(error).splitlines()[0]
                 raise DiscoparseError(f"cannot connect to the Ray cluster {address or 'here'}: {message}") from None
@@ -94,6 +98,15 @@ class RayPool:
         self._calls.clear()
         if self._connected_here:
             self._ray.shutdown()
+
+
+@contextmanager
+def _termination_kept() -> Iterator[None]:
+    """Ray replaces what a program does on SIGTERM, by a report of its own and another exit status: undo that."""
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    if handler is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, handler)
 
 
 def import_ray(address: str | None) -> Any:
