@@ -88,6 +88,50 @@ def test_treebanks_are_the_same(model, tmp_path, format, options):
     assert "sentence 21 is refused" in alone[2]
 
 
+def near(one: object, other: object) -> bool:
+    """Whether two objects of JSON are the same except in the last digits of probabilities: PyTorch's depend on what is
+    parsed together."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return list(one) == list(other) and all(near(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(near, one, other))
+    return one == (pytest.approx(other, abs=1e-4) if isinstance(other, float) else other)
+
+
+@pytest.mark.parametrize("format", ["jsonl", "json"])
+@pytest.mark.parametrize("wanted", ["best of text", "best of treebank", "keep", "models", "agreement"])
+def test_json_of_what_needs_trees(model, tmp_path, wanted, format):
+    """Ids, ranks, nodes and comments: everything that these options write."""
+    (tmp_path / "text.txt").write_bytes(TEXT.encode())
+    words = [["What", "did", "you", "see", "?"], ["Go"], ["The", "old", "dog"]] * 15
+    trees = [Tree.from_constituents([Token(w, "VB") for w in s], [("ROOT", range(len(s)))]) for s in words]
+    for number, tree in enumerate(trees):
+        tree.id = f"s{number}"
+    write_trees(trees, tmp_path / "gold.export")
+    text, treebank = (
+        ["--input", str(tmp_path / "text.txt")],
+        ["--from", "export", "--input", str(tmp_path / "gold.export")],
+    )
+    arguments = {
+        "best of text": [*text, "--best", "3"],
+        "best of treebank": [*treebank, "--best", "3"],
+        "keep": [*treebank, "--keep", "tags"],
+        "models": [*text, "--model", model],
+        "agreement": [*text, "--model", model, "--agreement", "90"],
+    }[wanted]
+    alone, together = both(model, *arguments, "--to", format)
+    assert together[::2] == alone[::2] == (0, alone[2])
+    read = json.loads if format == "json" else lambda output: list(map(json.loads, output.splitlines()))
+    found, expected = read(together[1]), read(alone[1])
+    assert near(found, expected)
+    assert len(found) >= 45
+    assert [tree["id"] for tree in found] == [tree["id"] for tree in expected]
+    if wanted == "keep":
+        assert all(token["tag"] == "VB" for tree in found for token in tree["tokens"])
+    if "best" in wanted:
+        assert [tree["id"] for tree in found[:2]] == (["1.1", "1.2"] if wanted == "best of text" else ["s0.1", "s0.2"])
+
+
 def test_what_is_written_without_trees_is_what_is_written_of_trees(model, tmp_path):
     """One process without building trees, beside the same with an option that needs them and changes nothing."""
     (tmp_path / "text.txt").write_bytes(TEXT.encode())
