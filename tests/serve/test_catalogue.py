@@ -71,11 +71,14 @@ def test_models_with_a_transformer_are_served_by_name(tmp_path, monkeypatch):
     assert told == [
         "not served, since a transformer takes memory and time: en-heavy (--model en --model en-heavy serves all)"
     ]
-    with pytest.raises(DiscoparseError):  # it is asked for, and broken
+    with pytest.raises(DiscoparseError) as asked_for:  # and broken
         Catalogue.load(["en-heavy"], "cpu")
     shutil.rmtree(packages.folder / "discoparse_model_en-1.0.dist-info")
-    with pytest.raises(DiscoparseError):  # there is nothing else
-        Catalogue.load([], "cpu")
+    told.clear()
+    with pytest.raises(DiscoparseError) as alone:  # there is nothing else, so that it is served
+        Catalogue.load([], "cpu", notice=told.append)
+    assert str(alone.value) == str(asked_for.value)
+    assert told == []
 
 
 def test_nothing_to_serve():
