@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import Any, NamedTuple
 
-from discoparse.neural.replay import build_tree, replay
+from discoparse.neural.replay import bracketed, build_tree, replay
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.parser.passages import Passage, tagged
 from discoparse.parser.tokens import LONGEST_SENTENCE
@@ -136,7 +136,7 @@ class Writer:
         self.tags = tags = vocabulary.tags
         self._tags = [f"({escape(tag, tag=True)} " for tag in tags]
         self._json_tags = [encode_basestring(tag) for tag in tags]
-        self._brackets: dict[int, tuple[str, str]] = {}  # what opens and closes the nodes of a chain, by its code
+        self._brackets = _Brackets(chains)
         self._json_chains = _JsonChains(chains)
         # Whether there are names that are not read back as they are written; these are noted for each node.
         probe = Report()
@@ -166,28 +166,7 @@ class Writer:
             f"{name}{number}{word})"
             for name, number, word in zip(map(names.__getitem__, decisions.tags), _BEFORE_WORDS, words, strict=False)
         ]
-        brackets = self._brackets
-        foci: list[list[tuple[int, str]]] = []  # the parts of each focus, after their first tokens
-        focus: list[tuple[int, str]] = []
-        tokens = enumerate(leaves)
-        for item, code in zip(replay(decisions.actions), decisions.codes, strict=True):
-            focus = [next(tokens)] if item < 0 else foci[item] + focus
-            if code:
-                opening, closing = brackets.get(code) or self._spell(code)
-                if len(focus) == 1:
-                    ((first, text),) = focus
-                else:
-                    focus.sort()  # first tokens differ, so texts are never compared
-                    first, text = focus[0][0], " ".join([part for _, part in focus])
-                focus = [(first, f"{opening}{text}{closing}")]
-            foci.append(focus)
-        return focus[0][1] + "\n"
-
-    def _spell(self, code: int) -> tuple[str, str]:
-        chain = self.chains[code]
-        spelled = "".join(f"({escape(label)} " for label in chain), ")" * len(chain)
-        self._brackets[code] = spelled
-        return spelled
+        return bracketed(decisions.actions, decisions.codes, leaves, self._brackets) + "\n"
 
     def _note_changes(self, words: Sequence[str], decisions: Decisions, report: Report) -> None:
         """In the order in which the format's own writer notes them."""
@@ -269,6 +248,18 @@ class Writer:
                     f'"parent": {"null" if parent < 0 else parent}}}'
                 )
         return f'{{{head}"tokens": [{", ".join(tokens)}], "nodes": [{", ".join(nodes)}]}}\n'
+
+
+class _Brackets(dict[int, tuple[str, str]]):
+    """By the code of a chain, what opens and closes its nodes in discbracket."""
+
+    def __init__(self, chains: Mapping[int, tuple[str, ...]]) -> None:
+        self.chains = chains
+
+    def __missing__(self, code: int) -> tuple[str, str]:
+        chain = self.chains[code]
+        found = self[code] = "".join([f"({escape(label)} " for label in chain]), ")" * len(chain)
+        return found
 
 
 class _JsonChains(dict[int, tuple[str, ...]]):
