@@ -9,14 +9,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from command_line import run_main
 from random_model import save_random_model
 
 from discoparse import Token, Tree, write_trees
+from discoparse.cli.parse_jobs import Jobs
 from discoparse.drawing.options import EXTENSIONS
 from discoparse.parser.jobs import tasks
+from discoparse.parser.jobs.texts import Part
 from discoparse.treebank import WRITABLE
 
 TEXT = "What did you see? The dog (old) isn't “here”…\r\n\r\nCats bark 🎉 at 10 %.\n\nYou see\ncats\n\n" * 30
@@ -148,6 +151,15 @@ def test_several_texts_and_blank_ones(model):
         assert together == alone
         alone, together = both(model, "--to", format, " ")
         assert together == alone
+
+
+def test_json_of_parts_without_results():
+    """Of a part whose sentences were all left out nothing is written, commas included."""
+    jobs = SimpleNamespace(format="json")
+    one, none = Part(1, '{"id": "1"}'), Part()
+    assert "".join(Jobs.pieces(jobs, [none, one, none, one, none])) == '[\n{"id": "1"},\n{"id": "1"}\n]\n'
+    assert "".join(Jobs.pieces(jobs, [none, none])) == "[]\n"
+    assert json.loads("".join(Jobs.pieces(jobs, []))) == []
 
 
 def test_options_about_trust(model, tmp_path):

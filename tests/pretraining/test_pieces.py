@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from small_texts import small_recipe, write_text
 from discoparse.errors import UsageError
 from discoparse.pretraining import piece_stream
 from discoparse.pretraining.corpus import prepare_corpus
+from discoparse.pretraining.piece_stream import PieceStream
 from discoparse.pretraining.pieces import END, MASK, SPECIAL, START, PieceTask, learn_pieces, piece_vocabulary
 from discoparse.pretraining.reading import Splitting
 
@@ -60,6 +62,34 @@ def test_a_device_may_have_a_number(corpus, tmp_path):
     stream = dataclasses.replace(task_of(corpus, tmp_path).text, target=torch.device("cpu", 0))
     assert stream.target != stream.device
     assert stream.slices(torch.tensor([0])).tolist() == [stream.pieces[: stream.room].tolist()]
+
+
+def test_slices_are_moved_to_the_device_that_trains(corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.Tensor, "pin_memory", lambda tensor: tensor)  # needs a GPU
+    stream = dataclasses.replace(task_of(corpus, tmp_path).text, target=torch.device("meta"))
+    found = stream.slices(torch.tensor([0, 1]))
+    assert found.device.type == "meta"
+    assert found.shape == (2, stream.room)
+
+
+@pytest.mark.parametrize(("memory", "moved"), [(1 << 40, True), (1, False)])
+def test_the_stream_is_on_the_gpu_if_there_is_room(corpus, tmp_path, monkeypatch, memory, moved):
+    of, calls = PieceStream.of, []
+
+    def noted(*arguments, **options):
+        calls.append((arguments, options))
+        return of(*arguments, **options)
+
+    monkeypatch.setattr(PieceStream, "of", noted)
+    task_of(corpus, tmp_path)
+    arguments, options = calls[0]
+    moves = []
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(total_memory=memory))
+    monkeypatch.setattr(torch.Tensor, "to", lambda tensor, device: moves.append(device) or tensor)
+    gpu = torch.device("cuda")
+    stream = of(*(gpu if isinstance(argument, torch.device) else argument for argument in arguments), **options)
+    assert moves == ([gpu] if moved else [])
+    assert stream.target == gpu
 
 
 def test_slices_begin_with_a_sentence_and_cover_the_text(corpus, tmp_path):
