@@ -156,6 +156,7 @@ def test_a_document_that_makes_the_parser_fail_costs_only_itself(tmp_path, corpu
         return decide(parser, sentences)
 
     monkeypatch.setattr("discoparse.corpus.work.decisions", failing)
+    monkeypatch.setattr(type(worker.parser), "window_tokens", 8)  # so that there are rows already when it fails
     outcome = worker.run(0)
     assert outcome.problems == [("d5", "it cannot be parsed: MemoryError: too much")]
     assert outcome.documents == len(DOCUMENTS) - 1
