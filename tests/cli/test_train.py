@@ -15,6 +15,8 @@ import torch
 from tiny_models import SIZES, example_trees, toy_treebank
 
 from discoparse.cli import main
+from discoparse.cli.invocation import invocation
+from discoparse.cli.train import _NOT_REPEATED, _PATHS, command
 from discoparse.evaluation import evaluate
 from discoparse.model.info import read_info
 from discoparse.parser.finding import load_parser
@@ -256,3 +258,27 @@ def test_interrupting_the_command_and_resuming_it(tmp_path, treebank):
     assert done.returncode == 0, done.stderr
     epochs = [record for record in map(json.loads, (output / "log.jsonl").open()) if record["type"] == "epoch"]
     assert len(epochs) < 400, "three seconds are not enough for all"
+
+
+def test_the_command_on_the_card_shows_the_last_parts_of_paths():
+    """Enough to tell files apart, and not where they lie on this machine."""
+    given = {
+        "--train": "a/b/set/train.export",
+        "--dev": "a/b/set/dev.export",
+        "--silver": "a/b/set/silver.export",
+        "--output": "a/b/models/out",
+        "--card": "a/b/cards/facts.json",
+        "--init": "a/b/models/start",
+        "--encoder": "a/b/encoders/words",
+    }
+    context = command.make_context("train", [part for option in given.items() for part in option])
+    shown = dict(option.split(" ") for option in invocation(context, _PATHS, _NOT_REPEATED)[1:])
+    assert shown == {
+        "--train": "set/train.export",
+        "--dev": "set/dev.export",
+        "--silver": "set/silver.export",
+        "--output": "out",
+        "--card": "cards/facts.json",
+        "--init": "start",
+        "--encoder": "encoders/words",
+    }
