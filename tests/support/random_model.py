@@ -24,9 +24,7 @@ _SIZES = {"word_size": 6, "character_size": 5, "character_hidden": 4, "hidden": 
 torch.set_num_threads(1)  # more only get in each other's way with a network this small
 
 
-def random_parser(
-    language: str | None = "en", seed: int = 0, mirrored: bool = False, chains: bool = True
-) -> Parser:
+def random_parser(language: str | None = "en", seed: int = 0, mirrored: bool = False, chains: bool = True) -> Parser:
     """The parser; its label scores are spread so that trees have many nodes, some of them discontinuous.
 
     With `mirrored`, the language that it knows is English with the letters of each word reversed. Without `chains`, a
