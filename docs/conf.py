@@ -57,7 +57,16 @@ NAVIGATION = {
     ],
     "Research": [
         f"research/{name}"
-        for name in ["results", "what-is-hard", "reproducing", "speed", "trust", "text-sources", "lab-notebook"]
+        for name in [
+            "results",
+            "what-is-hard",
+            "reproducing",
+            "speed",
+            "trust",
+            "trial",
+            "text-sources",
+            "lab-notebook",
+        ]
     ],
     "Project": ["CONTRIBUTING", "CHANGELOG"],
 }
