@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import uvicorn
@@ -44,3 +45,16 @@ def running(catalogue: Catalogue, settings: Settings | None = None) -> Iterator[
         server.should_exit = True
         thread.join(60)
         assert not thread.is_alive(), "the server did not end"
+
+
+def post(client: httpx.Client, endpoint: str, **fields: Any) -> httpx.Response:
+    """A request with these fields."""
+    return client.post(f"/api/v1/{endpoint}", json=fields)
+
+
+def error(answer: httpx.Response, status: int) -> str:
+    """The sentence in an answer of this status."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json()["status"] == status
+    return str(answer.json()["error"])
