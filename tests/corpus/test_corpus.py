@@ -254,6 +254,7 @@ def test_rows_of_a_file_can_be_dropped(tmp_path, model, monkeypatch, to):
     assert [row["sentence"] for row in stored_rows(tmp_path)] == [1, 2, 3, 4, 5, 9]
 
 
+@pytest.mark.usefixtures("default_interrupts")
 @pytest.mark.parametrize(("by", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_job_says_how_to_go_on(tmp_path, corpus, model, expected, by, status):
     output = tmp_path / "out"

@@ -181,6 +181,7 @@ with Pool(2, Errand()) as pool:
 
 
 @on_posix
+@pytest.mark.usefixtures("default_interrupts")
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_workers_end_with_the_program(end):
     """Whether it is interrupted, with all processes of its group, or killed. The program has no `__main__` guard."""
