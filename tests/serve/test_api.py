@@ -95,6 +95,13 @@ def test_constrained_sentences_are_not_parsed_together_with_others(catalogue, mo
     assert jobs[0].method == jobs[2].method
 
 
+def test_tokens_count_with_the_spaces_between_them(catalogue):
+    """So that many short words are not taken for a short sentence."""
+    with running(catalogue, Settings(characters=20)) as (client, _):
+        assert post(client, "parse", tokens=["a"] * 10, model="one").status_code == 200
+        assert "has 22 characters" in error(post(client, "parse", tokens=["a"] * 11, model="one"), 413)
+
+
 def test_constraints_that_clash_are_named(client):
     answer = post(client, "parse", tokens=WORDS, model="one", constraints={"constituents": [[0, 1], [1, 2]]})
     assert "overlap" in error(answer, 422)

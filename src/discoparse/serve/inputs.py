@@ -47,7 +47,7 @@ class Sentences:
             self.characters = sum(map(len, self.pieces))
         else:
             self.tokens = _token_lists(tokens)
-            self.characters = sum(len(word) for words in self.tokens for word in words)
+            self.characters = sum(len(word) + 1 for words in self.tokens for word in words)  # as text, with spaces
         if self.characters > settings.characters:
             raise Refusal(413, f"the text has {self.characters:,} characters, more than {settings.characters:,}")
         if max(len(self.pieces), len(self.tokens or ())) > settings.sentences:
