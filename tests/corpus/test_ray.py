@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,18 +46,23 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(write_json_lines(tmp_path / "corpus.jsonl", DOCUMENTS))
 
 
+def check_resumed(arguments: Sequence[str], units: int) -> None:
+    """The job goes on: these units were done, and no worker is lost."""
+    status, printed, errors = run_main(*arguments, "--resume", "--json")
+    assert status == 0, errors
+    shown = json.loads(printed)
+    assert shown["units_resumed"] == units
+    assert shown["workers"] == 3
+    assert shown["workers_lost"] == 0
+
+
 def test_a_killed_program_goes_on(tmp_path: Path, cluster: Any, model: str, corpus: str) -> None:
     output = tmp_path / "out"
     arguments = ("corpus", corpus, str(output), "-m", model, "--engine", "ray", "--address", cluster.address)
     killed = run_elsewhere(*arguments, die_after=4)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert len((output / ".job" / "journal.jsonl").read_text().splitlines()) == 4
-    status, printed, errors = run_main(*arguments, "--resume", "--json")
-    assert status == 0, errors
-    shown = json.loads(printed)
-    assert shown["units_resumed"] == 4
-    assert shown["workers"] == 3
-    assert shown["workers_lost"] == 0
+    check_resumed(arguments, units=4)
     assert stored_rows(output) == serial_rows(model, DOCUMENTS)
 
 
@@ -72,12 +77,7 @@ def test_a_program_that_is_asked_to_end_goes_on_later(tmp_path: Path, cluster: A
     assert "SIGTERM" not in ended.stderr  # nor a report of Ray's
     assert len((output / ".job" / "journal.jsonl").read_text().splitlines()) == 3
     assert not list(output.glob(".part-*"))
-    status, printed, errors = run_main(*arguments, "--resume", "--json")
-    assert status == 0, errors
-    shown = json.loads(printed)
-    assert shown["units_resumed"] == 3
-    assert shown["workers"] == 3
-    assert shown["workers_lost"] == 0
+    check_resumed(arguments, units=3)
     assert stored_rows(output) == serial_rows(model, DOCUMENTS)
 
 

@@ -243,6 +243,10 @@ def test_the_script_makes_the_models_of_this_project(tmp_path, name):
     assert set(info.dev_sets) <= set(facts.sources)
     if "TEXT" in environment:
         assert info.training["start"].startswith("the encoder out-encoder (europarl, ")
+        encoder = json.loads((tmp_path / "out-encoder" / "encoder" / "config.json").read_text())
+        kept = [part for part in encoder["training"]["command"] if part.startswith("--vocabulary-from")]
+        assert len(kept) == 1
+        assert all(name in kept[0] for name in facts.sources if not name.endswith("_silver"))
 
 
 def write_texts(folder: Path) -> None:

@@ -103,6 +103,8 @@ def test_an_outline_lists_the_nodes_of_the_tree(data):
     assert found.parents == [numbers[parents[node]] if node in parents else -1 for node in numbers]
     assert found.label_probabilities == [node.label_probability for node in numbers]
     assert [list(own) for own in found.tokens] == [sorted(yields[node]) for node in numbers]
+    for own in found.tokens:
+        assert isinstance(own, range) is (own[-1] - own[0] == len(own) - 1)  # as long as there is no gap
     assert found.token_parents == [numbers[parents[k]] for k in range(len(tree))]
 
 

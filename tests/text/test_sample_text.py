@@ -22,7 +22,7 @@ def test_files_give_equally_as_far_as_they_can(tmp_path: Path) -> None:
     drawn = sample_text.sample([large, small, middle], 43, 1)
     assert len(set(drawn)) == len(drawn) == 43
     assert [sum(line.startswith(name) for line in drawn) for name in "sml"] == [3, 20, 20]
-    assert [line[0] for line in drawn] != sorted(line[0] for line in drawn)  # mixed
+    assert "l" in "".join(line[0] for line in drawn[:20])  # mixed: the largest file does not come last
 
 
 def test_lengths_and_seeds(tmp_path: Path) -> None:

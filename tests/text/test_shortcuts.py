@@ -110,6 +110,12 @@ def test_plain_paragraphs_are_not_judged_mark_by_mark(monkeypatch):
         find_boundaries(text, rules)  # `no.` is an abbreviation before a number
 
 
+def test_a_plain_word_says_nothing_about_how_it_begins():
+    rules = fresh(RULES["en"])
+    assert find_boundaries("They saw the Drama. It ended.", rules)[0] == [19, 29]
+    assert find_boundaries("They saw Dr. Smith.", rules)[0] == [19]
+
+
 def test_abbreviations_before_numbers_are_not_plain():
     rules = fresh(RULES["en"])
     text = "This is in ref. 5 of it. It has a ref. Then."

@@ -79,9 +79,9 @@ def _nodes(decisions: Decisions, chains: Mapping[int, tuple[str, ...]]) -> list[
             focus = _LEAVES[upcoming]
             upcoming += 1
         else:
-            before, right, others = foci[item]
-            parts, last, size = focus
-            focus = before + parts, right if right > last else last, size + others
+            before, _, others = foci[item]
+            parts, last, size = focus  # the token that was shifted last is in the focus, so no item ends after it
+            focus = before + parts, last, size + others
         if code:
             parts, last, size = focus
             if len(parts) > 1:
