@@ -20,8 +20,8 @@ from discoparse.training.settings import Settings, in_range, one_of
 # dynamic   as the paper reads: unexplored sentences follow the static derivation, and only explored ones ask o_even
 #           (Section 2.2.2). The two disagree about 9 to 20% of the structural actions on gold derivations.
 # even      o_even's preferred actions on every sentence, so that the same configuration always has the same answer
-# complete  the preferred action of the complete set of optimal actions (docs/oracle.md) on every sentence; on gold
-#           derivations that is the static derivation
+# complete  the preferred action of the complete set of optimal actions (docs/reference/oracle.md) on every sentence;
+#           on gold derivations that is the static derivation
 ORACLES = ("static", "dynamic", "even", "complete")
 OPTIMIZERS = ("asgd", "adamw")
 
