@@ -58,6 +58,7 @@ NAVIGATION = {
     "Research": [
         f"research/{name}"
         for name in [
+            "oracles",
             "results",
             "what-is-hard",
             "reproducing",

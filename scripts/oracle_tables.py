@@ -1,0 +1,123 @@
+"""Write the tables of research/oracles.md from the CSV files of a report by `discoparse experiment`:
+
+python scripts/oracle_tables.py [research/results]
+
+Where the report has tests over seeds and sentences, and scores with the epoch chosen on other sentences, these are
+taken; otherwise the tests over sentences alone, with Welch's t test of the seeds' scores beside them.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import sys
+from pathlib import Path
+
+from discoparse.evaluation.student import two_sided_p
+from discoparse.evaluation.tables import p_value
+from discoparse.experiment.plan import is_variant
+from discoparse.experiment.tables import Cell, Spread, Table, markdown
+
+RESEARCH = Path(__file__).resolve().parents[1] / "research"
+PAGE = RESEARCH / "oracles.md"
+Row = dict[str, str]
+
+_HELD_OUT = "dev_held_out"
+_PARTS = {"dev": "`dev`, which also chose the epoch", _HELD_OUT: "`dev`, with the epoch chosen on its other half"}
+_SCORES = ["F1", "P", "R", "disc. F1", "disc. P", "disc. R"]
+_TESTED = {"F1": ("F1",), "disc. F1": ("disc. F1", "discontinuous F1")}  # names of the score in the two kinds of tests
+
+
+def tables(folder: Path) -> dict[str, str]:
+    """The tables of the page as Markdown, by the names of their markers."""
+    part = _HELD_OUT if (folder / f"scores-{_HELD_OUT}.csv").exists() else "dev"
+    scores = [row for row in _rows(folder / f"scores-{part}.csv") if not is_variant(row["oracle"])]
+    both = folder / f"seed-tests-{part}.csv"
+    tests = _seed_tests(_rows(both)) if both.exists() else _sentence_tests(_rows(folder / f"tests-{part}.csv"), scores)
+    return {"scores": markdown(_score_table(scores, part)), "differences": markdown(_difference_table(tests, part))}
+
+
+def with_tables(page: str, folder: Path) -> str:
+    """The text of the page with each table between its two markers."""
+    for name, table in tables(folder).items():
+        page = _with_table(page, name, table)
+    return page
+
+
+def _with_table(page: str, name: str, table: str) -> str:
+    begin, end = f"<!-- {name}: do not edit, run scripts/oracle_tables.py -->", f"<!-- end of {name} -->"
+    pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
+    if len(pattern.findall(page)) != 1:
+        raise SystemExit(f"the page needs one line {begin!r} and after it one line {end!r}")
+    return pattern.sub(lambda _: f"{begin}\n\n{table}\n\n{end}", page)
+
+
+def welch(first: Row, second: Row, score: str) -> float | None:
+    """Welch's t test of the scores of two oracles' seeds, from their means and standard deviations; None with one seed
+    or without any spread."""
+    if not first[f"{score} sd"] or not second[f"{score} sd"]:
+        return None
+    parts = [(float(row[f"{score} sd"]) ** 2 / int(row["seeds"]), int(row["seeds"]) - 1) for row in (first, second)]
+    variance = sum(part for part, _ in parts)
+    if not variance:
+        return None
+    freedom = variance**2 / sum(part**2 / degrees for part, degrees in parts)
+    return two_sided_p((float(second[score]) - float(first[score])) / variance**0.5, freedom)
+
+
+def _rows(path: Path) -> list[Row]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _score_table(scores: list[Row], part: str) -> Table:
+    rows: list[list[Cell]] = []
+    for row in scores:
+        spreads = [Spread(float(row[s]), float(row[f"{s} sd"]) if row[f"{s} sd"] else None) for s in _SCORES]
+        rows.append([row["treebank"], row["recipe"], row["oracle"], int(row["seeds"]), *spreads])
+    heads = ["treebank", "recipe", "oracle", "seeds", *_SCORES]
+    return Table("", f"Table 1. Scores on {_PARTS[part]}: mean ± standard deviation over seeds", heads, rows, 1, 3)
+
+
+# For each comparison: treebank, recipe and oracles, then difference, interval and two p values for each score.
+_Tests = tuple[list[str], dict[tuple[str, str, str], list[str]]]
+
+
+def _seed_tests(rows: list[Row]) -> _Tests:
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for row in rows:
+        if row["score"] in _TESTED and not any(is_variant(name) for name in row["oracles"].split(" → ")):
+            cells = [f"{row['difference']} ({row['95% interval']})", row["p"] or "–", row["Holm"] or "–"]
+            found.setdefault((row["treebank"], row["recipe"], row["oracles"]), []).extend(cells)
+    return ["p", "Holm"], found
+
+
+def _sentence_tests(rows: list[Row], scores: list[Row]) -> _Tests:
+    of = {(row["treebank"], row["recipe"], row["oracle"]): row for row in scores}
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for row in rows:
+        first, second = row["oracles"].split(" → ")
+        if is_variant(first) or is_variant(second):
+            continue
+        score = next(name for name, names in _TESTED.items() if row["score"] in names)
+        treebank, recipe = row["treebank"], row["recipe"]
+        p = welch(of[treebank, recipe, first], of[treebank, recipe, second], score)
+        cells = [f"{row['difference']} ({row['95% interval']})", row["permutation p"], "–" if p is None else p_value(p)]
+        found.setdefault((treebank, recipe, row["oracles"]), []).extend(cells)
+    return ["p, sentences", "p, seeds"], found
+
+
+def _difference_table(tests: _Tests, part: str) -> Table:
+    p_heads, found = tests
+    heads = ["treebank", "recipe", "oracles", *(head for score in _TESTED for head in (f"Δ {score} (95%)", *p_heads))]
+    rows: list[list[Cell]] = [[*key, *cells] for key, cells in found.items()]
+    return Table("", f"Table 2. Differences on {_PARTS[part]}, second oracle less first", heads, rows, 1, 3)
+
+
+def main() -> None:
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else RESEARCH / "results"
+    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), folder), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

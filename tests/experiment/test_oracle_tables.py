@@ -1,0 +1,98 @@
+"""The tables of research/oracles.md: made from the CSV files of a report, and up to date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from oracle_tables import PAGE, RESEARCH, tables, welch, with_tables
+
+from discoparse.experiment.sections import score_table, seed_significance_table
+from discoparse.experiment.tables import as_csv
+
+MARKERS = "".join(
+    f"<!-- {name}: do not edit, run scripts/oracle_tables.py -->\nold\n<!-- end of {name} -->\n"
+    for name in ("scores", "differences")
+)
+
+
+def test_the_page_has_the_figures_of_the_results() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page == with_tables(page, RESEARCH / "results"), "run scripts/oracle_tables.py"
+
+
+@pytest.mark.parametrize(
+    ("oracles", "score", "p"),
+    [  # research/results-notes.md, "How sure are we?"
+        ("nl_alpino static dynamic", "F1", "0.0033"),
+        ("en_craft static dynamic", "F1", "0.1118"),
+        ("is_icepahc static complete", "disc. F1", "0.0120"),
+    ],
+)
+def test_p_values_over_seeds(oracles: str, score: str, p: str) -> None:
+    treebank, first, second = oracles.split()
+    rows = tables(RESEARCH / "results")["differences"].splitlines()
+    (row,) = [row for row in rows if row.startswith(f"| {treebank} | fast | {first} → {second} |")]
+    assert row.split(" | ")[5 if score == "F1" else 8].strip(" |") == p
+
+
+def test_welch() -> None:
+    """A difference of 3 with a standard error of sqrt(2/3), and 4 degrees of freedom."""
+    runs = {"seeds": "3", "F1": "70", "F1 sd": "1"}
+    assert welch(runs, {**runs, "F1": "73"}, "F1") == pytest.approx(0.0213, abs=5e-5)
+
+
+def test_one_seed_or_no_spread_gives_no_p() -> None:
+    runs = {"seeds": "1", "F1": "70", "F1 sd": ""}
+    assert welch(runs, {**runs, "F1": "71"}, "F1") is None
+    equal = {"seeds": "3", "F1": "70", "F1 sd": "0"}
+    assert welch(equal, {**equal, "F1": "71"}, "F1") is None
+
+
+def report_with_seed_tests(folder: Path) -> None:
+    """What `discoparse experiment` writes where there are tests over seeds, with a variant among the systems."""
+
+    def system(oracle: str, f1: float) -> dict[str, Any]:
+        names = ["f1", "precision", "recall", "disc_f1", "disc_precision", "disc_recall", "pos"]
+        scores = {name: {"mean": f1, "sd": 0.25} for name in names}
+        return {"recipe": "fast", "oracle": oracle, "seeds": [1, 2, 3], "scores": scores}
+
+    def test(second: str, metric: str, difference: float) -> dict[str, Any]:
+        facts = {"recipe": "fast", "first_oracle": "static", "second_oracle": second, "metric": metric}
+        figures = {"interval": [difference - 1, difference + 1], "seed_share": 0.5, "freedom": 4.0, "p": 0.03}
+        return {**facts, **figures, "difference": difference, "seeds": [3, 3]}
+
+    part = {
+        "systems": [system("static", 70.0), system("even", 71.0), system("even, optimal_set=True", 72.0)],
+        "seed_tests": [
+            test("even", "f1", 1.0),
+            test("even", "precision", 2.0),
+            test("even", "disc_f1", 3.0),
+            test("even, optimal_set=True", "f1", 2.0),
+        ],
+    }
+    for make in (score_table, seed_significance_table):
+        table = make([{"treebank": "xx", "dev_held_out": part}], "dev_held_out")
+        assert table is not None
+        (folder / f"{table.name}.csv").write_text(as_csv(table), encoding="utf-8")
+
+
+def test_scores_that_did_not_choose_their_epoch_are_preferred(tmp_path: Path) -> None:
+    """And so are the tests over seeds and sentences. Holm's p is that of the report, which also tests the variant."""
+    report_with_seed_tests(tmp_path)
+    for name in ("scores-dev.csv", "tests-dev.csv"):
+        (tmp_path / name).write_text("not read\n", encoding="utf-8")
+    page = with_tables(MARKERS, tmp_path)
+    assert "old" not in page
+    assert page.count("with the epoch chosen on its other half") == 2
+    assert "| xx | fast | even | 3 | 71.0 ± 0.2 |" in page
+    f1, disc_f1 = "+1.00 (+0.00 to +2.00) | 0.0300 | 0.0600", "+3.00 (+2.00 to +4.00) | 0.0300 | 0.0300"
+    assert f"| xx | fast | static → even | {f1} | {disc_f1} |" in page
+    assert "optimal_set" not in page
+
+
+def test_a_page_without_markers_is_refused(tmp_path: Path) -> None:
+    report_with_seed_tests(tmp_path)
+    with pytest.raises(SystemExit, match="needs one line '<!-- scores"):
+        with_tables("nothing", tmp_path)
