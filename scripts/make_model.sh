@@ -12,10 +12,20 @@
 # pretrain` makes; without $ENCODER it is made first, in OUTPUT-encoder, of the text in $TEXT, a folder that
 # scripts/collect_text.py fills. ($PRETRAIN may have further options for it, as "--device cpu --minutes 10".)
 #
-# en also learns from trees that en-large makes of raw text:
+# en and de also learn from trees that a teacher makes of raw text, TREEBANKS/en_silver and TREEBANKS/de_silver. The
+# teacher of en is en-large:
 #
 #     python scripts/sample_text.py $TEXT/en/*.txt.gz --sentences 80000 > sample.txt
 #     discoparse parse --model en-large --input sample.txt --pretokenized --output TREEBANKS/en_silver/train.discbracket.gz
+#
+# That of de are three models like it that had no teacher (TEACHER=yes), from one encoder with three seeds:
+#
+#     TEACHER=yes scripts/make_model.sh de TREEBANKS de-1 --seed 1        (and 2, 3 with ENCODER=de-1-encoder)
+#     python scripts/sample_text.py $TEXT/de/*.txt.gz --sentences 30000 > sample.txt
+#     discoparse parse --model de-1/model --model de-2/model --model de-3/model --input sample.txt --pretokenized \
+#         --output TREEBANKS/de_silver/train.discbracket.gz
+#
+# (The published de had 9,000 sentences of bundestag, 6,000 of europarl, 5,000 each of novels, tatoeba and commonvoice.)
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -28,9 +38,9 @@ name=$1 treebanks=$2 output=$3
 shift 3
 
 # What each is trained on (a treebank named twice counts twice), what it is chosen by, what differs from the recipe, the
-# text of its encoder and how often that was read. The published ones were trained on a shared GPU with --minutes 4.9
-# (de, nl, nl-large), 6 (en, which that cut after 34 epochs) or 9 (is); the schedule of the learning rate follows the
-# clock where that is ahead of the updates.
+# text of its encoder and how often that was read. The published ones were trained on a shared GPU with --minutes 4.2
+# (de; 3.6 its teachers), 4.9 (nl, nl-large), 6 (en, which that cut after 34 epochs) or 9 (is); the schedule of the
+# learning rate follows the clock where that is ahead of the updates.
 recipe=fast
 texts=() silver=() epochs=0 sizes=()
 language=${name%%-*}
@@ -48,10 +58,12 @@ nl | nl-large)
     ;;
 de)
     train=(de_pcc de_pcc de_squoia)
+    silver=(de_silver)
     dev=(de_pcc)
-    texts=(europarl novels plays tatoeba commonvoice)
-    epochs=3
-    settings=(--seed 2 --set updates=10000)
+    texts=(bundestag europarl novels plays tatoeba commonvoice)
+    epochs=5
+    settings=(--seed 1 --set epochs=40 --set updates=8000)
+    if [ -n "${TEACHER:-}" ]; then settings=(--set epochs=50 --set updates=7000); fi
     ;;
 en)
     train=(en_masc en_craft)
@@ -66,7 +78,7 @@ en-large)
     dev=(en_masc en_craft)
     recipe=pretrained
     settings=(--seed 3 --encoder "${ENCODER:-sentence-transformers/all-mpnet-base-v2}" --set encoder_layers=6
-        --set encoder_rate=2e-4 --set most_batch_tokens=3000 --set epochs=14 --set evaluate_every=7)
+        --set layers=0 --set encoder_rate=2e-4 --set most_batch_tokens=3000 --set epochs=14 --set evaluate_every=7)
     ;;
 is)
     train=(is_icepahc)
@@ -83,6 +95,7 @@ esac
 files=(--train)
 for treebank in "${train[@]}"; do files+=("$treebanks/$treebank/train.discbracket.gz"); done
 gold=("${files[@]:1}")
+if [ -n "${TEACHER:-}" ]; then silver=(); fi
 for treebank in "${silver[@]}"; do files+=(--silver "$treebanks/$treebank/train.discbracket.gz"); done
 files+=(--dev)
 for treebank in "${dev[@]}"; do files+=("$treebanks/$treebank/dev.discbracket.gz"); done

@@ -153,12 +153,11 @@ RECIPES = {
 # From a model to one's own treebank, which may be small: a lower rate, and fewer updates since little is new.
 RECIPES["finetune"] = RECIPES["fast"].replace(epochs=20, updates=600, learning_rate=1e-3, warmup_steps=50)
 RECIPES["pretrained"] = RECIPES["fast"].replace(
-    layers=0,
     dropout_tagger=0.3,
     dropout_pretrained=0.3,
     hidden_pieces=0.15,
     gap_weight=3.0,
-    epochs=12,
+    epochs=16,
     updates=0,
     batch_tokens=1000,
     most_batch_tokens=4000,
