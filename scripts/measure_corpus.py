@@ -80,9 +80,10 @@ def main() -> None:
         raise SystemExit(f"{len(done)} units are too few for {workers} workers: raise --sentences")
     (began, _), (ended, _) = done[workers - 1], done[-workers - 1]
     steady = sum(sentences for _, sentences in done[workers:-workers]) / max(ended - began, _LOOK)
-    print(f"{result.total('sentences'):,.0f} sentences in {len(done)} units, {workers} workers, {files:,} bytes of {options.to}")
-    print(f"steady {steady:,.0f} sentences/s; whole {result.total('sentences') / result.seconds:,.0f} sentences/s")
-    print(f"CPU time of the workers: {1e6 * result.total('cpu_seconds') / result.total('sentences'):,.0f} µs a sentence")
+    sentences, spent = result.total("sentences"), result.total("cpu_seconds")
+    print(f"{sentences:,.0f} sentences in {len(done)} units, {workers} workers, {files:,} bytes of {options.to}")
+    print(f"steady {steady:,.0f} sentences/s; whole {sentences / result.seconds:,.0f} sentences/s")
+    print(f"CPU time of the workers: {1e6 * spent / sentences:,.0f} µs a sentence")
 
 
 if __name__ == "__main__":
