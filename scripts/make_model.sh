@@ -101,6 +101,8 @@ files+=(--dev)
 for treebank in "${dev[@]}"; do files+=("$treebanks/$treebank/dev.discbracket.gz"); done
 facts=$here/../models/$name/facts.json
 if [ ! -e "$facts" ]; then facts=$here/../models/$language/facts.json; fi
+card=(--card "$facts")
+if [ -n "${TEACHER:-}" ]; then card=(--language "$language"); fi # the facts are those of the student
 export PYTHONPATH=$here/../src${PYTHONPATH:+:$PYTHONPATH} # a checkout is enough: nothing needs to be installed
 if [ "${#texts[@]}" -gt 0 ]; then
     if [ -z "${ENCODER:-}" ]; then
@@ -118,4 +120,4 @@ if [ "${#texts[@]}" -gt 0 ]; then
     settings+=(--init "$ENCODER")
 fi
 exec "${PYTHON:-python3}" -m discoparse train "${files[@]}" --output "$output" --recipe "$recipe" \
-    --name "$name" "${settings[@]}" --card "$facts" "$@"
+    --name "$name" "${settings[@]}" "${card[@]}" "$@"

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -223,18 +224,8 @@ def test_the_script_makes_the_models_of_this_project(tmp_path, name):
         environment["ENCODER"] = str(save_encoder("mpnet", tmp_path / "made" / "encoder"))
         quick = [*QUICK, "--set=encoder_layers=2"]
     elif facts.origins:
-        write_texts(tmp_path / "texts" / language)
-        sizes = [f"--set {size}={value}" for size, value in SIZES.items() if size != "scorer_hidden"]
-        environment["TEXT"] = str(tmp_path / "texts")
-        environment["PRETRAIN"] = " ".join(["--epochs=1 --device=cpu --threads=1 --quiet --set held_out=2", *sizes])
-    for treebank in facts.sources:
-        (tmp_path / treebank).mkdir()
-        for part in ("train", "dev"):
-            write_trees(toy_treebank(4, 1), tmp_path / treebank / f"{part}.discbracket.gz")
-    command = ["bash", SCRIPT, name, str(tmp_path), str(tmp_path / "out"), *quick, "--quiet"]
-    made = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert made.returncode == 0, made.stderr
-    info = read_info(tmp_path / "out")
+        environment |= toy_texts(tmp_path / "texts", language)
+    info = make_with_toys(tmp_path, name, facts.sources, quick, environment)
     assert (info.name, info.language) == (name, language)
     assert {entry["set"] for entry in info.data} == set(facts.sources)
     assert info.notes == facts.notes
@@ -242,19 +233,48 @@ def test_the_script_makes_the_models_of_this_project(tmp_path, name):
     assert not any(str(tmp_path) in part for part in info.training["command"])
     assert set(info.dev_sets) <= set(facts.sources)
     if "TEXT" in environment:
-        assert info.training["start"].startswith("the encoder out-encoder (europarl, ")
+        start = info.training["start"]
+        assert start.startswith("the encoder out-encoder (")
+        assert "europarl, " in start
         encoder = json.loads((tmp_path / "out-encoder" / "encoder" / "config.json").read_text())
         kept = [part for part in encoder["training"]["command"] if part.startswith("--vocabulary-from")]
         assert len(kept) == 1
         assert all(name in kept[0] for name in facts.sources if not name.endswith("_silver"))
 
 
-def write_texts(folder: Path) -> None:
-    """Toy sentences as the text of every source that a model's encoder may read."""
-    folder.mkdir(parents=True)
-    for name in ("europarl", "europarl2", "laws", "novels", "plays", "tatoeba", "commonvoice"):
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+def test_the_script_makes_teachers(tmp_path):
+    """They learn from gold trees alone: the silver ones are what they make."""
+    environment = {**os.environ, "PYTHON": sys.executable, "TEACHER": "yes", **toy_texts(tmp_path / "texts", "de")}
+    treebanks = [name for name in project_facts("de").sources if not name.endswith("_silver")]
+    info = make_with_toys(tmp_path, "de", treebanks, QUICK, environment)
+    assert {entry["set"] for entry in info.data} == set(treebanks)
+    assert info.language == "de"
+
+
+def make_with_toys(
+    folder: Path, name: str, treebanks: Iterable[str], options: Sequence[str], environment: Mapping[str, str]
+) -> ModelInfo:
+    """Run the script on toy treebanks in `folder`; what it made is in `folder/out`."""
+    for treebank in treebanks:
+        (folder / treebank).mkdir()
+        for part in ("train", "dev"):
+            write_trees(toy_treebank(4, 1), folder / treebank / f"{part}.discbracket.gz")
+    command = ["bash", SCRIPT, name, str(folder), str(folder / "out"), *options, "--quiet"]
+    made = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert made.returncode == 0, made.stderr
+    return read_info(folder / "out")
+
+
+def toy_texts(folder: Path, language: str) -> dict[str, str]:
+    """Toy sentences as the text of every source that a model's encoder may read; the script's variables for it."""
+    (folder / language).mkdir(parents=True)
+    for name in ("bundestag", "europarl", "europarl2", "laws", "novels", "plays", "tatoeba", "commonvoice"):
         lines = "".join(" ".join(tree.words) + "\n" for tree in toy_treebank(20, len(name)))
-        (folder / f"{name}.txt.gz").write_bytes(gzip.compress(lines.encode()))
+        (folder / language / f"{name}.txt.gz").write_bytes(gzip.compress(lines.encode()))
+    sizes = [f"--set {size}={value}" for size, value in SIZES.items() if size != "scorer_hidden"]
+    quick = ["--epochs=1 --device=cpu --threads=1 --quiet --set held_out=2", *sizes]
+    return {"TEXT": str(folder), "PRETRAIN": " ".join(quick)}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell script")
