@@ -37,6 +37,7 @@ from text_extractors import (
     novels,
     pairs,
     plays,
+    tagged,
     tei,
 )
 
@@ -109,6 +110,11 @@ _NOVELS = _Repository(
     "64b4590bb73c24ba8994bc23f700a36a1c78866c",
     "none stated in the repository; texts of Project Gutenberg in the public domain",
 )
+_BIOMEDICAL = _Repository(
+    "cambridgeltl/MTL-Bioinformatics-2016",
+    "df0df02fae6dbb87d88ffcf323b9096528f06f84",
+    "CC BY 4.0; abstracts of PubMed that the National Library of Medicine has published, articles of open access",
+)
 _DUTCH_LAWS = _Repository(
     "legalize-dev/legalize-nl",
     "1e25bb1bb93cc67a3cf47d8eaab2665d8aad224e",
@@ -150,6 +156,7 @@ SOURCES = (
     _COMMON_VOICE.source("en", "commonvoice", _VOICE_FILES.format("en"), lines),
     _NOVELS.source("en", "novels", r"(?:19C|AAW|ArTs|ChiLit|DNov)/.*\.txt", novels, every=2),
     _EUROPARL.source("en", "europarl", r"proceedings/xml/en/.*\.xml", europarl, every=5),
+    _BIOMEDICAL.source("en", "biomedical", r"data/(?:BC2GM|BC5CDR|NCBI-disease|linnaeus)-IOB/\w+\.tsv", tagged),
 )
 
 

@@ -89,6 +89,19 @@ def lines(data: bytes, language: str) -> Iterator[str]:
         yield _clean(line)
 
 
+# Spaces of a tokenizer that splits at every sign: within numbers, words with hyphens and possessives, around marks.
+_SPLIT = re.compile(r"(?<=\d) ?([.,]) (?=\d)|(?<=\w) ([-/]) (?=\w)|(?<=\w) (') (?=s\b)|(?<=\S) ([.,;:!?)\]])|([(\[]) ")
+
+
+def tagged(data: bytes, language: str) -> Iterator[str]:
+    """Sentences of a file with a token and its tags a line, and a blank line after each, as running text."""
+    for block in re.split(r"\r?\n\s*\r?\n", data.decode("utf-8", "replace")):
+        sentence = " ".join(line.split("\t")[0] for line in block.splitlines())
+        sentence = _clean(_SPLIT.sub(lambda found: "".join(filter(None, found.groups())), sentence))
+        if _is_prose(sentence):
+            yield sentence
+
+
 LANGUAGE_CODES = {"de": "deu", "en": "eng", "is": "isl", "nl": "nld"}
 
 

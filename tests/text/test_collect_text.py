@@ -93,6 +93,22 @@ def test_lines_are_kept_as_they_are():
     assert extracted(text_extractors.lines, "Eins  zwei\ndrei\n") == ["Eins zwei", "drei"]
 
 
+def test_tagged_tokens_become_running_text():
+    """Numbers, words and possessives are whole again, marks stand where they do in print; headings are dropped."""
+    sentences = [
+        "Parkinson ' s disease ( PD ) in 2 . 2 - kb and 1 , 338 bp [ 3 , 4 ] , 5 mg / kg : so .",
+        "See Smith et al . and `` more '' , it ' s - or not - 10 % !",
+        "Materials and Methods",
+    ]
+    text = "\n\n".join("\n".join(f"{word}\tO" for word in sentence.split()) for sentence in sentences) + "\n\n"
+    expected = [
+        "Parkinson's disease (PD) in 2.2-kb and 1,338 bp [3,4], 5 mg/kg: so.",
+        "See Smith et al. and `` more '', it's-or not-10 %!",
+    ]
+    assert extracted(text_extractors.tagged, text, "en") == expected
+    assert extracted(text_extractors.tagged, text.replace("\n", "\r\n"), "en") == expected
+
+
 def test_pairs_give_the_side_of_the_language():
     text = "deu\tnld\tEr geht.\tHij gaat.\nnld\tdeu\tZij.\tSie.\ndeu\tdeu\tA.\tB.\nkaputt\n"
     assert extracted(text_extractors.pairs, text) == ["Er geht.", "Sie.", "A.", "B."]
