@@ -211,6 +211,34 @@ def test_any_policy_builds_what_is_required(seed):
         assert not within.number[b, steps:].any()
 
 
+def test_a_batch_of_limits_says_what_each_of_them_says():
+    rng = random.Random(4)
+    limits = []
+    for n in (9, 1, 70, 12):
+        masks = [(1 << n) - 1, *(rng.randrange(1, 1 << n) for _ in range(n - 1))]
+        codes = [rng.choice([0, 0, 5, 12]) for _ in masks]
+        wanted = [rng.sample(range(1, 7), rng.choice([0, 1, 3])) for _ in masks]
+        forbidden = [rng.randrange(1, 1 << n) for _ in range(rng.randint(0, 3) if n > 1 else 0)]
+        limits.append(Limits(n, masks, codes, wanted, forbidden, {k: rng.randrange(9) for k in range(0, n, 5)}))
+    batch = LimitBatch.of(limits, 7, torch.device("cpu"))
+    assert batch.codes.shape == (4, 71)
+    assert batch.wanted.shape == (4, 71, 7)
+    assert batch.forbidden is not None
+    assert batch.tags is not None
+    for b, one in enumerate(limits):
+        unused = 70 - len(one.codes)
+        assert batch.codes[b].tolist() == [0, *one.codes, *[0] * unused]
+        found = [set(torch.nonzero(row).flatten().tolist()) for row in batch.wanted[b]]
+        assert found == [set(), *map(set, one.wanted), *[set()] * unused]
+        rows = [mask_of(torch.nonzero(row).flatten().tolist()) for row in batch.forbidden[b]]
+        assert rows == one.forbidden + [0] * (len(rows) - len(one.forbidden))
+        assert {token: tag for sentence, token, tag in batch.tags.t().tolist() if sentence == b} == one.tags
+    nothing = LimitBatch.of([free(3), free(2)], 7, torch.device("cpu"))
+    assert nothing.forbidden is None
+    assert nothing.tags is None
+    assert not nothing.wanted.any()
+
+
 def test_forbidden_foci():
     lengths = torch.tensor([4, 2])
     action = torch.tensor([[0, 1, 2, 0, 3, 1, 0], [0, 1, 0, 0, 0, 0, 0]])  # foci 1 2 4 5 8 10 15; 1 2 3
@@ -293,6 +321,17 @@ def test_greedy_codes_have_the_probability_that_chains_give_them(make):
         assert scores.longest == (longest_chain(scores.count) if make is random_parser else 1)
         found = scores.of_codes(torch.arange(12), codes.flatten())
     torch.testing.assert_close(found.exp().view(3, 4), probability)
+
+
+def test_labels_of_whole_chains_are_found_by_each_of_their_nodes():
+    chains = [("S",), ("NP", "N"), ("NP", "NP"), ("N",)]
+    vocabulary = Vocabulary([], [], ["DT"], chains, rare=1)
+    ids = {"S": [1], "NP": [2, 3], "N": [2, 4]}
+    for label, expected in ids.items():
+        constraints = Constraints((Required(frozenset({0}), label),))
+        assert limits_for(constraints, ["a", "b"], vocabulary, spells=False).wanted == [[], expected]
+    whole = Constraints((Required(frozenset({0, 1}), labels=("NP", "NP")),))
+    assert limits_for(whole, ["a", "b"], vocabulary, spells=False).codes == [3]
 
 
 def test_limits_name_ids(parser):

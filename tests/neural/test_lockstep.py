@@ -18,6 +18,8 @@ from discoparse.neural.lockstep import (
     Policy,
     Trace,
     given,
+    gold_arrays,
+    gold_tensors,
     run,
     run_with_oracle,
 )
@@ -126,6 +128,25 @@ def test_random_walks_see_what_the_reference_sees(seed, bits, monkeypatch):
             configurations[b] = c.apply(action)
         oracle.advance(chosen)
         machine.advance(chosen)
+
+
+@pytest.mark.parametrize("bits", [lockstep.BITS, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_batch_has_the_bits_of_its_sentences(seed, bits, monkeypatch):
+    """And nothing where a sentence has no token or no constituent."""
+    monkeypatch.setattr(lockstep, "BITS", bits)
+    golds, lengths = random_batch(seed)
+    rows = [[(k + 1, sum(1 << i for i in tokens)) for k, (_, tokens) in enumerate(gold)] for gold in golds]
+    batch = gold_tensors(rows, lengths)
+    assert batch.count.tolist() == [len(gold) for gold in golds]
+    for b, (row, n) in enumerate(zip(rows, lengths, strict=True)):
+        one = gold_arrays(row, n)
+        words = one.member.shape[1]
+        for whole, part in ((batch.member[b], one.member), (batch.before[b], one.before)):
+            assert whole[: len(part), :words].tolist() == part.tolist()
+            assert not whole[len(part) :].any()
+            assert not whole[:, words:].any()
+        assert batch.packed[b].tolist() == one.packed.tolist() + [0] * (batch.packed.shape[1] - len(row))
 
 
 def test_a_wrong_label_changes_nothing():

@@ -101,8 +101,28 @@ def test_what_a_tree_can_meet_is_not():
     entries = (required(0, 3), required(0, 1, 3), required(2), required(2, label="NP"), required(0, 3))
     constraints = Constraints(entries, (frozenset({1, 2}), frozenset({0, 1, 2})))
     constraints.check(WORDS)
-    assert constraints.by_tokens()[frozenset({2})] == required(2, label="NP")
-    assert len(constraints.by_tokens()) == 3
+    assert constraints.by_tokens[frozenset({2})] == required(2, label="NP")
+    assert len(constraints.by_tokens) == 3
+
+
+def test_the_same_constraints_are_checked_against_every_sentence():
+    """What was found out about them for one sentence does not hide what is wrong for another."""
+    constraints = Constraints((required(0, 3),), (frozenset({0, 1, 2}),))
+    constraints.check(WORDS)
+    with pytest.raises(ConstraintError, match="no token 3: the sentence has tokens 0 to 2"):
+        constraints.check(WORDS[:3])
+    with pytest.raises(ConstraintError, match="the whole sentence is forbidden"):
+        Constraints(forbidden=constraints.forbidden).check(WORDS[:3])
+    clashing = Constraints((required(0, 1), required(1, 2)))
+    for words in (WORDS, ["a", "b", "c"]):
+        with pytest.raises(ConstraintError, match=f"'{words[1]} {words[2]}' and .* '{words[0]} {words[1]}' overlap"):
+            clashing.check(words)
+    tags = {0: "WP"}
+    tagged = Constraints(tags=tags)
+    tagged.check(WORDS)
+    tags[7] = "VB"
+    with pytest.raises(ConstraintError, match="no token 7"):
+        tagged.check(WORDS)
 
 
 def test_partial_trees():

@@ -71,7 +71,8 @@ def course(decoder: Decoder, words: Sequence[str], limits: Limits | None = None,
     """The derivation of a sentence, greedy as the decoder's own; with at most `most` labels for each focus."""
     first, last, lengths = decoder.encode([words])
     network = decoder.network
-    batch = LimitBatch.of([limits or free(len(words))], network.config.labels, decoder.device)
+    known = limits or free(len(words))
+    batch = LimitBatch.of([known], network.config.labels, decoder.device)
     policy = _WatchedPolicy(FoldedScorers.of(network.scorers), last, lengths)
     machine = Lockstep(lengths, last.shape[1])
     within = run_within(machine, batch.gold, policy)
@@ -80,7 +81,7 @@ def course(decoder: Decoder, words: Sequence[str], limits: Limits | None = None,
     codes, probability = constrained_codes(network.scorers, states, final, within, batch, lengths)
     scores = ChainScores(network.scorers, states[0], final[0])
     tags = network.tag_scores(first).argmax(-1)[0].tolist()
-    for _, token, tag in batch.tags:
+    for token, tag in known.tags.items():
         tags[token] = tag
     steps = [
         Step(slot, options, decoder.chains[code], chance, _chains(decoder, scores, k, most))

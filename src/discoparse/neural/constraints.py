@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -19,7 +21,7 @@ from discoparse.neural.chains import ChainScores
 from discoparse.neural.codes import longest_chain
 from discoparse.neural.labelling import label_codes
 from discoparse.neural.limits import Limits
-from discoparse.neural.lockstep import GoldBatch, Lockstep, LockstepOracle, Policy, gold_tensors
+from discoparse.neural.lockstep import GoldBatch, Lockstep, LockstepOracle, Policy, gold_tensors, token_rows
 from discoparse.neural.network import Scorers
 from discoparse.neural.scoring import FoldedScorers, ScoringPolicy
 from discoparse.neural.structure import kernel_for, label_inputs
@@ -33,40 +35,45 @@ class LimitBatch:
     codes: Tensor  # [B, Q + 1] by number + 1
     wanted: Tensor  # [B, Q + 1, L]
     forbidden: Tensor | None  # [B, forbidden sets, N] their tokens; None if there is none
-    tags: list[tuple[int, int, int]]  # sentence, token, tag
+    tags: Tensor | None  # [3, tags] sentence, token and tag of each; None if there is none
 
     @classmethod
     def of(cls, limits: Sequence[Limits], labels: int, device: torch.device) -> LimitBatch:
-        """Of a batch, for a network of so many `labels`, NO-LABEL among them."""
-        batch, most = len(limits), max(len(one.required) for one in limits)
-        width = max(one.length for one in limits)
-        rows = [[(k, mask) for k, mask in enumerate(one.required, 1)] for one in limits]
-        gold = gold_tensors(rows, [one.length for one in limits])
-        codes = torch.zeros(batch, most + 1, dtype=torch.long)
-        wanted = torch.zeros(batch, most + 1, labels, dtype=torch.bool)
-        for b, one in enumerate(limits):
-            codes[b, 1 : len(one.codes) + 1] = torch.tensor(one.codes)
-            for k, ids in enumerate(one.wanted, 1):
-                wanted[b, k, ids] = True
+        """Of a batch, for a network with this number of `labels`, including NO-LABEL."""
+        lengths, counts = [one.length for one in limits], [len(one.required) for one in limits]
+        gold = gold_tensors([list(enumerate(one.required, 1)) for one in limits], lengths)
+        # All required constituents in one row: arrays are filled once, not for each sentence.
+        sentence, number = _places(counts)
+        codes = np.zeros((len(limits), max(counts) + 1), dtype=np.int64)
+        codes[sentence, number + 1] = list(chain.from_iterable([one.codes for one in limits]))
+        ids = list(chain.from_iterable([one.wanted for one in limits]))  # of each constituent
+        entry = np.repeat(np.arange(len(ids)), list(map(len, ids)))
+        wanted = np.zeros((*codes.shape, labels), dtype=bool)
+        wanted[sentence[entry], number[entry] + 1, np.array(list(chain.from_iterable(ids)), dtype=np.int64)] = True
+        tags = [(b, token, tag) for b, one in enumerate(limits) if one.tags for token, tag in one.tags.items()]
         return cls(
             GoldBatch(*(tensor.to(device) for tensor in gold.tensors())),
-            codes.to(device),
-            wanted.to(device),
-            _token_sets([one.forbidden for one in limits], width, device),
-            [(b, token, tag) for b, one in enumerate(limits) for token, tag in one.tags.items()],
+            torch.from_numpy(codes).to(device),
+            torch.from_numpy(wanted).to(device),
+            _token_sets([one.forbidden for one in limits], max(lengths), device),
+            torch.tensor(tags, device=device).t() if tags else None,
         )
+
+
+def _places(counts: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """For so many entries of each sentence, one after another: the sentence of each, and its number there."""
+    ends = np.cumsum(counts)
+    return np.repeat(np.arange(len(counts)), counts), np.arange(ends[-1]) - np.repeat(ends - counts, counts)
 
 
 def _token_sets(masks: Sequence[Sequence[int]], width: int, device: torch.device) -> Tensor | None:
     """Sets of tokens, as bit masks, as rows of a tensor [B, sets, N]; rows that are not used are empty sets."""
-    most = max(map(len, masks))
-    if not most:
+    counts = list(map(len, masks))
+    if not any(counts):
         return None
-    sets = torch.zeros(len(masks), most, width, dtype=torch.bool)
-    for b, sentence in enumerate(masks):
-        for k, mask in enumerate(sentence):
-            sets[b, k] = torch.tensor([bool(mask >> token & 1) for token in range(width)])
-    return sets.to(device)
+    sets = np.zeros((len(masks), max(counts), width), dtype=bool)
+    sets[_places(counts)] = token_rows(list(chain.from_iterable(masks)), width)
+    return torch.from_numpy(sets).to(device)
 
 
 @dataclass(frozen=True)

@@ -198,7 +198,8 @@ class Decoder:
         derived, states = constrained_pass(scorers, last, lengths, within.gold, self.fast_scorers)
         final = last_steps(derived.action, lengths)
         codes, probability = constrained_codes(scorers, states, final, derived, within, lengths)
-        for sentence, token, tag in within.tags:
+        if within.tags is not None:
+            sentence, token, tag = within.tags
             tags[sentence, token] = tag
         return Pending([derived.action, codes, tags, probability])
 

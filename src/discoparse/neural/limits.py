@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from discoparse.errors import did_you_mean
 from discoparse.neural.codes import longest_chain
 from discoparse.neural.vocabulary import Vocabulary
-from discoparse.system.constraints import ConstraintError, Constraints, Required
+from discoparse.system.constraints import ConstraintError, Constraints
 
 
 @dataclass(frozen=True)
@@ -36,42 +36,37 @@ def limits_for(constraints: Constraints, words: Sequence[str], vocabulary: Vocab
     """
     constraints.check(words)
     limits = free(len(words))
-    for tokens, entry in constraints.by_tokens().items():
-        mask = _mask(tokens)
-        if mask != limits.required[0]:
+    everything = limits.required[0]
+    for mask, entry in zip(constraints.masks, constraints.by_tokens.values(), strict=True):
+        code = 0 if entry.labels is None else _chain_code(entry.labels, vocabulary, spells)
+        wanted = [] if code or entry.label is None else _ids_with(entry.label, vocabulary)
+        if mask == everything:
+            limits.codes[0], limits.wanted[0] = code, wanted
+        else:
             limits.required.append(mask)
-            limits.codes.append(0)
-            limits.wanted.append([])
-        k = 0 if mask == limits.required[0] else -1
-        if entry.labels is not None:
-            limits.codes[k] = _chain_code(entry.labels, vocabulary, spells)
-        elif entry.label is not None:
-            limits.wanted[k] = _ids_with(entry, vocabulary)
-    limits.forbidden.extend(map(_mask, constraints.forbidden))
+            limits.codes.append(code)
+            limits.wanted.append(wanted)
+    limits.forbidden.extend(constraints.forbidden_masks)
     for token, tag in constraints.tags.items():
-        if tag not in vocabulary.tags:
+        if tag not in vocabulary.tag_ids:
             raise ConstraintError(
                 f"the model has no tag {tag!r} (of token {token}).{did_you_mean(tag, vocabulary.tags)}"
             )
-        limits.tags[token] = vocabulary.tags.index(tag)
+        limits.tags[token] = vocabulary.tag_ids[tag]
     return limits
 
 
-def _mask(tokens: frozenset[int]) -> int:
-    return sum(1 << token for token in tokens)
-
-
-def _ids_with(entry: Required, vocabulary: Vocabulary) -> list[int]:
+def _ids_with(label: str, vocabulary: Vocabulary) -> list[int]:
     """The labels of the labeller that have a label, maybe among others."""
-    found = [k for k, chain in enumerate(vocabulary.labels, 1) if entry.label in chain]
-    if not found and entry.label is not None:
-        raise ConstraintError(_unknown_label(entry.label, vocabulary))
+    found = vocabulary.ids_with.get(label)
+    if found is None:
+        raise ConstraintError(_unknown_label(label, vocabulary))
     return found
 
 
 def _chain_code(labels: tuple[str, ...], vocabulary: Vocabulary, spells: bool) -> int:
     """The code of a whole chain, see `labelling.spell_code`."""
-    ids = {chain: k for k, chain in enumerate(vocabulary.labels, 1)}
+    ids = vocabulary.label_ids
     parts = [(label,) for label in labels] if spells else [labels]
     for part in parts:
         if part not in ids:

@@ -116,15 +116,24 @@ def gold_arrays(tree: Iterable[tuple[int, int]], length: int) -> GoldArrays:
     """From (label id, yield as a bit mask) of every constituent; unary chains collapsed, the root included."""
     ordered = sorted(tree, key=lambda c: (c[1].bit_length(), c[1].bit_count()))
     words = -(-len(ordered) // BITS)
-    width = -(-length // 8)
-    octets = np.frombuffer(b"".join(mask.to_bytes(width, "little") for _, mask in ordered), np.uint8)
-    inside = np.unpackbits(octets.reshape(-1, width), axis=1, count=length, bitorder="little")  # [G, n]
+    inside = token_rows([mask for _, mask in ordered], length)  # [G, n]
     right = np.array([mask.bit_length() - 1 for _, mask in ordered])
     size = np.array([mask.bit_count() for _, mask in ordered])
     label = np.array([name for name, _ in ordered])
     over = right[:, None] < np.arange(length + 1)  # [G, n + 1] ends before a token
     member, before = _bit_rows(inside, words), _bit_rows(over, words)
     return GoldArrays(member, before, pack_constituent(right, size, label))
+
+
+def token_rows(masks: Sequence[int], length: int) -> np.ndarray:
+    """Sets of tokens, given as bit masks, as rows of 0 and 1 [G, n].
+
+    >>> token_rows([0b101, 0b10], 3).tolist()
+    [[1, 0, 1], [0, 1, 0]]
+    """
+    width = -(-length // 8)
+    octets = np.frombuffer(b"".join([mask.to_bytes(width, "little") for mask in masks]), np.uint8)
+    return np.unpackbits(octets.reshape(-1, width), axis=1, count=length, bitorder="little")
 
 
 def _bit_rows(sets: np.ndarray, words: int) -> np.ndarray:
@@ -136,19 +145,29 @@ def _bit_rows(sets: np.ndarray, words: int) -> np.ndarray:
     return np.ascontiguousarray(octets.transpose(2, 0, 1)).view("<i8")[:, :, 0].astype(np.int64, copy=False)
 
 
-def gold_tensors(trees: Sequence[Iterable[tuple[int, int]]], lengths: Sequence[int]) -> GoldBatch:
-    """The constituents of a batch, as `gold_arrays` takes them."""
-    arrays = [gold_arrays(tree, length) for tree, length in zip(trees, lengths, strict=True)]
-    words = max(array.member.shape[1] for array in arrays)
-    member = np.zeros((len(arrays), max(lengths), words), dtype=np.int64)
-    before = np.zeros((len(arrays), max(lengths) + 1, words), dtype=np.int64)
-    packed = np.zeros((len(arrays), words * BITS), dtype=np.int64)
-    for b, array in enumerate(arrays):
-        member[b, : lengths[b], : array.member.shape[1]] = array.member
-        before[b, : lengths[b] + 1, : array.before.shape[1]] = array.before
-        packed[b, : len(array.packed)] = array.packed
-    count = torch.tensor([len(array.packed) for array in arrays])
-    return GoldBatch(torch.from_numpy(member), torch.from_numpy(before), torch.from_numpy(packed), count)
+def gold_tensors(trees: Sequence[Sequence[tuple[int, int]]], lengths: Sequence[int]) -> GoldBatch:
+    """What `gold_arrays` gives for each sentence, for a batch at once. G constituents in all; no sentence has none."""
+    count = np.array([len(tree) for tree in trees])
+    batch, width, words = len(count), max(lengths), -(-int(count.max()) // BITS)
+    inside = token_rows([mask for tree in trees for _, mask in tree], width)  # [G, N]
+    label = np.array([name for tree in trees for name, _ in tree])
+    sentence = np.repeat(np.arange(batch), count)  # [G]
+    right, size = width - 1 - inside[:, ::-1].argmax(1), inside.sum(1, dtype=np.int64)
+    order = np.lexsort((size, right, sentence))
+    number = np.arange(len(order)) - np.repeat(np.cumsum(count) - count, count)  # [G] in that order, by sentence
+    place = np.arange(width + 1)
+    over = (right[:, None] < place) & (place <= np.array(lengths)[sentence, None])  # [G, N + 1] ends before a token
+
+    def bit_sets(sets: np.ndarray) -> Tensor:
+        """Sets [G, n] in that order -> the same as bits [B, n, W]; see `_bit_rows`."""
+        bits = np.zeros((batch, sets.shape[1], words, 64), dtype=np.uint8)
+        bits[sentence, :, number // BITS, number % BITS] = sets
+        octets = np.packbits(bits, axis=3, bitorder="little")  # [B, n, W, 8]
+        return torch.from_numpy(octets.view("<i8")[..., 0].astype(np.int64, copy=False))
+
+    packed = np.zeros((batch, words * BITS), dtype=np.int64)
+    packed[sentence, number] = pack_constituent(right, size, label)[order]
+    return GoldBatch(bit_sets(inside[order]), bit_sets(over[order]), torch.from_numpy(packed), torch.from_numpy(count))
 
 
 class LockstepOracle:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from discoparse.neural.pieces import PieceVocabulary
@@ -73,6 +74,25 @@ class Vocabulary:
             word = word[: LONGEST_FORM // 2] + word[-LONGEST_FORM // 2 :]
         ids = self._character_ids
         return [ids.get(character, UNKNOWN) for character in word]
+
+    @cached_property
+    def tag_ids(self) -> dict[str, int]:
+        """The id of each tag."""
+        return {tag: k for k, tag in enumerate(self.tags)}
+
+    @cached_property
+    def label_ids(self) -> dict[Chain, int]:
+        """The id of each of the labeller's labels, which may be chains."""
+        return {chain: k for k, chain in enumerate(self.labels, 1)}
+
+    @cached_property
+    def ids_with(self) -> dict[str, list[int]]:
+        """The ids of the labeller's labels that have a label, maybe among others."""
+        found: dict[str, list[int]] = {}
+        for chain, k in self.label_ids.items():
+            for label in dict.fromkeys(chain):
+                found.setdefault(label, []).append(k)
+        return found
 
     def to_json(self) -> dict[str, object]:
         """For `from_json`."""

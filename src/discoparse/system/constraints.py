@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from discoparse.errors import DiscoparseError
@@ -115,14 +117,29 @@ class Constraints:
         """Refuse constraints that no tree over these words can meet, or that are about other words."""
         if self.words is not None and list(self.words) != list(words):
             raise ConstraintError(f"the constraints are for the sentence {_quoted(self.words)}, not {_quoted(words)}")
-        for tokens in (*(entry.tokens for entry in self.constituents), *self.forbidden, self.tags):
-            for token in tokens:
-                if not 0 <= token < len(words):
-                    raise ConstraintError(f"there is no token {token}: the sentence has tokens 0 to {len(words) - 1}")
-        self._check_labels(words)
+        first, last = self._extent
+        sets = (self.tags,) if first >= 0 and last < len(words) else (*self._token_sets(), self.tags)
+        for token in chain.from_iterable(sets):
+            if not 0 <= token < len(words):
+                raise ConstraintError(f"there is no token {token}: the sentence has tokens 0 to {len(words) - 1}")
+        if self._label_clash is not None:
+            entry, other = self._label_clash
+            raise ConstraintError(
+                f"{_shown(entry, words)} and {_shown(other, words)} have the same tokens but different labels; for "
+                'nodes above each other, give all of them as "labels", from the top down',
+                (entry.to_json(), other.to_json()),
+            )
         self._check_forbidden(words)
-        self._check_nesting(words)
+        if self._overlap is not None:
+            entry, other = self._overlap
+            raise ConstraintError(
+                f"{_shown(entry, words)} and {_shown(other, words)} overlap, and neither contains the other",
+                (entry.to_json(), other.to_json()),
+            )
 
+    # What depends on nothing but the constraints is found once, however often sentences are parsed with them.
+
+    @cached_property
     def by_tokens(self) -> dict[frozenset[int], Required]:
         """One requirement for each set of tokens: the most specific one, as `check` lets only one have labels."""
         found: dict[frozenset[int], Required] = {}
@@ -132,44 +149,65 @@ class Constraints:
                 found[entry.tokens] = entry
         return found
 
-    def _check_labels(self, words: Sequence[str]) -> None:
+    @cached_property
+    def masks(self) -> list[int]:
+        """The sets of `by_tokens` as bit masks, once `check` has found that they can be."""
+        return list(map(_mask, self.by_tokens))
+
+    @cached_property
+    def forbidden_masks(self) -> list[int]:
+        """The forbidden sets as bit masks, in the same way."""
+        return list(map(_mask, self.forbidden))
+
+    def _token_sets(self) -> list[frozenset[int]]:
+        """All sets of tokens, required or forbidden."""
+        return [*(entry.tokens for entry in self.constituents), *self.forbidden]
+
+    @cached_property
+    def _extent(self) -> tuple[int, int]:
+        """The lowest and the highest number of a token in any set; 0 where there is none."""
+        tokens = frozenset[int]().union(*self._token_sets())
+        return min(tokens, default=0), max(tokens, default=0)
+
+    @cached_property
+    def _label_clash(self) -> tuple[Required, Required] | None:
+        """Two requirements with the same tokens but different labels."""
         labelled: dict[frozenset[int], Required] = {}
         for entry in self.constituents:
             if entry.label is None and entry.labels is None:
                 continue
             other = labelled.setdefault(entry.tokens, entry)
-            ours, theirs = _spelled(entry), _spelled(other)
-            if ours != theirs:
-                raise ConstraintError(
-                    f"{_shown(entry, words)} and {_shown(other, words)} have the same tokens but different labels; for "
-                    'nodes above each other, give all of them as "labels", from the top down',
-                    (entry.to_json(), other.to_json()),
-                )
+            if _spelled(entry) != _spelled(other):
+                return entry, other
+        return None
 
     def _check_forbidden(self, words: Sequence[str]) -> None:
-        required = self.by_tokens()
         for tokens in self.forbidden:
             if len(tokens) == len(words):
                 raise ConstraintError("the whole sentence is forbidden, but it is always a constituent")
-            if tokens in required:
+            if tokens in self.by_tokens:
+                entry = self.by_tokens[tokens]
                 raise ConstraintError(
-                    f"{_shown(required[tokens], words)} is both required and forbidden",
-                    (required[tokens].to_json(), {"forbidden": sorted(tokens)}),
+                    f"{_shown(entry, words)} is both required and forbidden",
+                    (entry.to_json(), {"forbidden": sorted(tokens)}),
                 )
 
-    def _check_nesting(self, words: Sequence[str]) -> None:
-        """Two constituents of a tree are disjoint, or one contains the other."""
+    @cached_property
+    def _overlap(self) -> tuple[Required, Required] | None:
+        """Two requirements that overlap: two constituents of a tree are disjoint, or one contains the other."""
         largest_first = sorted(self.constituents, key=lambda entry: -len(entry.tokens))
         lowest: dict[int, Required] = {}  # the smallest requirement so far around each token
         for entry in largest_first:
             around = [lowest[token] for token in entry.tokens if token in lowest]
             other = min(around, key=lambda one: len(one.tokens), default=None)
             if other is not None and not entry.tokens <= other.tokens:
-                raise ConstraintError(
-                    f"{_shown(entry, words)} and {_shown(other, words)} overlap, and neither contains the other",
-                    (entry.to_json(), other.to_json()),
-                )
+                return entry, other
             lowest.update(dict.fromkeys(entry.tokens, entry))
+        return None
+
+
+def _mask(tokens: frozenset[int]) -> int:
+    return sum(1 << token for token in tokens)
 
 
 def _spelled(entry: Required) -> tuple[str, ...]:
