@@ -26,7 +26,7 @@ from discoparse.evaluation.counts import f1_score
 from discoparse.neural.beam import Derivations, _Ranking, search
 from discoparse.neural.lockstep import Lockstep
 from discoparse.neural.marginals import labeller_states
-from discoparse.neural.sampling import SharedScores, sample
+from discoparse.neural.sampling import SharedScores, distinct_foci, sample
 from discoparse.parser.calibrating import fit
 from discoparse.parser.parser import Parser
 from discoparse.system.constraints import Constraints
@@ -170,7 +170,7 @@ def _samples(count: int) -> Derive:
     def derive(parser: Parser, tokens: torch.Tensor, lengths: torch.Tensor) -> Derivations:
         temperature, folded = parser.calibration.structure, parser.decoder.fast_scorers
         seeds = np.arange(len(lengths))
-        found = sample(parser.network.scorers, folded, tokens, lengths, count, temperature, seeds)
+        found = distinct_foci(sample(parser.network.scorers, folded, tokens, lengths, count, temperature, seeds))
         copies = count + 1
         repeated = lengths.repeat_interleave(copies)
         machine, shared = Lockstep(repeated, tokens.shape[1]), SharedScores(folded, tokens, lengths, copies)

@@ -22,7 +22,7 @@ from discoparse.neural.draws import draws, seeds_of
 from discoparse.neural.marginals import labeller_states, marginals
 from discoparse.neural.network import Network
 from discoparse.neural.replay import replay, yields
-from discoparse.neural.sampling import sample
+from discoparse.neural.sampling import distinct_foci, sample
 from discoparse.neural.scoring import FoldedScorers
 from discoparse.parser.finding import load
 from discoparse.parser.parser import Parser
@@ -48,7 +48,7 @@ def test_samples(config, samples, stored, kind):
     first, last = torch.rand(2, len(LENGTHS), max(LENGTHS), 2 * config.hidden) * 2 - 1
     lengths, seeds = torch.tensor(LENGTHS), np.arange(len(LENGTHS))
     folded = FoldedScorers.of(network.scorers)
-    theirs = sample(network.scorers, folded, last, lengths, samples, WARM[0], seeds)
+    theirs = distinct_foci(sample(network.scorers, folded, last, lengths, samples, WARM[0], seeds))
     known = marginals(network.scorers, labeller_states(folded, last, lengths, theirs), theirs, WARM[1])
     vectors = inside(first).numpy(), inside(last).numpy()
     ours = compiled(network, kind).sample(np.array(LENGTHS), *vectors, WARM, draws(seeds, LENGTHS, samples))

@@ -6,12 +6,24 @@ import math
 import os
 import random
 
+import numpy as np
 import pytest
 import torch
 from walks import random_gold
 
-from discoparse.neural.lockstep import GoldBatch, Lockstep, LockstepOracle, Trace, gold_tensors, run, run_with_oracle
+from discoparse.neural import sampling
+from discoparse.neural.lockstep import (
+    GoldBatch,
+    Lockstep,
+    LockstepOracle,
+    Trace,
+    given,
+    gold_tensors,
+    run,
+    run_with_oracle,
+)
 from discoparse.neural.network import Network, NetworkConfig, Scorers
+from discoparse.neural.sampling import token_numbers
 from discoparse.neural.scoring import FoldedScorers, ScoringPolicy
 from discoparse.neural.structure import label_inputs
 
@@ -157,8 +169,9 @@ def test_the_first_row_of_samples_is_greedy(batch):
     tokens, lengths, _ = batch
     greedy, _ = derivation.derive(scorers(), tokens, lengths)
     generator = torch.Generator(DEVICE).manual_seed(1)
-    cold = derivation.sample_actions(scorers(), tokens, lengths, 3, 1e-4, generator)
-    hot = derivation.sample_actions(scorers(), tokens, lengths, 3, 1e4, generator)
+    numbers = token_numbers(tokens.shape[1], tokens.device)
+    cold, _, _ = derivation.sample_rows(scorers(), tokens, lengths, 3, 1e-4, generator, numbers)
+    hot, _, _ = derivation.sample_rows(scorers(), tokens, lengths, 3, 1e4, generator, numbers)
     different = 0
     for b, length in enumerate(LENGTHS):
         expected = greedy.action[b, : 2 * length - 1]
@@ -167,3 +180,20 @@ def test_the_first_row_of_samples_is_greedy(batch):
             different += not torch.equal(hot[4 * b + row, : 2 * length - 1], expected)
         assert torch.equal(hot[4 * b, : 2 * length - 1], expected)
     assert different > 6
+
+
+def test_samples_have_the_foci_of_their_actions(batch, monkeypatch):
+    """As the loop that follows these actions sees them."""
+    tokens, lengths, _ = batch
+    monkeypatch.setattr(sampling, "kernel_for", lambda scorers, tokens: derivation)
+    derived = sampling.sample(scorers(), None, tokens, lengths, 3, 2.0, np.array([5]))
+    followed = sampling.followed(given(derived.action), derived.lengths, tokens.shape[1], 4)
+    ours, theirs = sampling.distinct_foci(derived), sampling.distinct_foci(followed)
+    assert len(ours.share) > len(theirs.sampled)
+    for name in ("index", "valid", "sampled", "sentence", "positions", "whole", "share", "row", "step"):
+        assert torch.equal(getattr(ours, name), getattr(theirs, name)), name
+    for b, length in enumerate(LENGTHS):
+        steps = slice(2 * length - 1)
+        assert torch.equal(derived.action[4 * b : 4 * b + 4, steps], followed.action[4 * b : 4 * b + 4, steps])
+        assert torch.equal(derived.key[4 * b : 4 * b + 4, steps], followed.key[4 * b : 4 * b + 4, steps])
+        assert torch.equal(derived.focus[4 * b : 4 * b + 4, steps], followed.focus[4 * b : 4 * b + 4, steps])

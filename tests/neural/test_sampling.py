@@ -12,15 +12,17 @@ import pytest
 import torch
 from random_model import random_parser
 
+from discoparse.neural import believing
 from discoparse.neural.beam import RankedTree, best_trees, cheapest, search, top_codes
 from discoparse.neural.belief import UNSCORED, Foci, agreed, beliefs
 from discoparse.neural.believing import believe
 from discoparse.neural.calibration import RAW, Calibration
 from discoparse.neural.chains import ChainScores
 from discoparse.neural.codes import spell_code
+from discoparse.neural.decoder import ROW_TOKENS
 from discoparse.neural.marginals import expected_labels, labeller_states
 from discoparse.neural.replay import replay, yields
-from discoparse.neural.sampling import sample
+from discoparse.neural.sampling import distinct_foci, sample
 from discoparse.neural.structure import structural_pass
 from discoparse.parser.parser import Parser
 from discoparse.tree import gap_count
@@ -48,7 +50,8 @@ def sampled(parser: Parser, given: list[list[str]], count: int, temperature: flo
     last, lengths = encoded(parser, given)
     seeds = np.arange(len(given))
     with torch.inference_mode():
-        return sample(parser.network.scorers, parser.decoder.fast_scorers, last, lengths, count, temperature, seeds)
+        scorers, folded = parser.network.scorers, parser.decoder.fast_scorers
+        return distinct_foci(sample(scorers, folded, last, lengths, count, temperature, seeds))
 
 
 def searched(parser: Parser, given: list[list[str]], width: int, temperature: float = 1.0):
@@ -215,6 +218,38 @@ def test_the_probability_of_a_constituent_is_its_share_times_that_of_its_label(p
     size = sum(weight[mask] * float(expected[number[mask], scored].sum()) for mask in weight)
     assert len(scored) < len(parser.vocabulary.labels)
     assert found.expected_size == pytest.approx(size, abs=0.05)
+
+
+def test_sentences_in_parts_are_believed_as_together(pytorch_network, monkeypatch):
+    """A part is sampled before the conclusions from the one before it are drawn, so that a GPU need not wait."""
+    parser, given = random_parser(), sentences(9, 12, 9)
+    together = believed(parser, given, 5, least=0.3)
+    events: list[str] = []
+
+    def noted(name: str, function):
+        def call(*arguments):
+            events.append(name)
+            return function(*arguments)
+
+        return call
+
+    monkeypatch.setitem(ROW_TOKENS, "cpu", 6 * 20)
+    monkeypatch.setattr(believing, "sample", noted("sample", believing.sample))
+    monkeypatch.setattr(believing, "beliefs", noted("conclude", believing.beliefs))
+    parts = believed(parser, given, 5, least=0.3)
+    count = events.count("sample")
+    assert count > 3
+    assert events == ["sample", *["sample", "conclude"] * (count - 1), "conclude"]
+    assert sorted(parts) == list(range(12))
+    for k, one in parts.items():
+        other = together[k]
+        assert (one.actions, one.codes, one.tags) == (other.actions, other.codes, other.tags)
+        assert [mask for _, mask, _ in one.shared] == [mask for _, mask, _ in other.shared]
+        assert one.probability == pytest.approx(other.probability, abs=1e-5)
+        assert [p for node in one.probabilities for p in node] == pytest.approx(
+            [p for node in other.probabilities for p in node], abs=1e-5
+        )
+    assert any(one.shared for one in parts.values())
 
 
 def test_discontinuous_constituents_have_a_map_of_their_own(parser):

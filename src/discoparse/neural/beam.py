@@ -23,7 +23,7 @@ from discoparse.neural.lockstep import Lockstep, given
 from discoparse.neural.marginals import labeller_states
 from discoparse.neural.network import Scorers
 from discoparse.neural.replay import replay, yields
-from discoparse.neural.sampling import Samples, SharedScores, followed
+from discoparse.neural.sampling import Samples, SharedScores, distinct_foci, followed
 from discoparse.neural.scoring import FoldedScorers
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ def search(folded: FoldedScorers, tokens: Tensor, lengths: Tensor, width: int, t
         machine.advance(slot)
     # Short sentences have fewer derivations than the beam is wide: in the other rows, the best one stands again.
     used = torch.where(score.flatten() > -torch.inf, own, first_row.expand(-1, width).flatten())
-    return Derivations(followed(given(action[used]), repeated, most, width), score.flatten())
+    derived = followed(given(action[used]), repeated, most, width)
+    return Derivations(distinct_foci(derived), score.flatten())
 
 
 def _select(machine: Lockstep, rows: Tensor) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -60,9 +61,10 @@ def beliefs(found: Foci, names: Sequence[tuple[str, ...]], calibration: Calibrat
     trees = (found.tree_probability**calibration.tree_power).tolist()
     sizes = reading.expected_sizes().tolist()
     # The greedy derivations of all sentences in one row: arrays are looked up and computed with once, not for each.
-    foci = [focus for steps in found.index for focus in steps]
-    codes, label_probabilities = found.code[foci].tolist(), found.code_probability[foci].tolist()
-    probabilities = reading.chain_probabilities(foci, codes)
+    foci = np.array(list(chain.from_iterable(found.index)), dtype=np.int64)
+    own = found.code[foci]
+    codes, label_probabilities = own.tolist(), found.code_probability[foci].tolist()
+    probabilities = reading.chain_probabilities(foci, own)
     end = 0
     for b, actions in enumerate(found.actions):
         start, end = end, end + len(found.index[b])
@@ -90,25 +92,28 @@ class _Reading:
     def expected_sizes(self) -> np.ndarray:
         """Constituents of a sample on average, those that are not scored left out [B]."""
         found = self.found
-        nodes = np.array([0, *(sum(label not in UNSCORED for label in chain) for chain in self.names)])  # [L]
+        nodes = np.array([0, *(sum(label not in UNSCORED for label in names) for names in self.names)])  # [L]
         return np.bincount(found.sentence, found.share * (found.expected @ nodes), minlength=len(found.index))
 
-    def probabilities(self, foci: Sequence[int], labels: Sequence[int]) -> list[float]:
+    def probabilities(self, foci: np.ndarray, labels: Sequence[int]) -> list[float]:
         """Of some foci with a label each."""
         found = self.found
         share = found.share[foci] * np.clip(found.expected[foci, labels], 0, 1)
         return self.calibration.probability(share, found.gapped[foci]).tolist()
 
-    def chain_probabilities(self, foci: Sequence[int], codes: Sequence[int]) -> list[tuple[float, ...]]:
+    def chain_probabilities(self, foci: np.ndarray, codes: np.ndarray) -> list[tuple[float, ...]]:
         """Of the nodes of the chain that each focus has, from the top down."""
-        spelled = {code: spell_code(code, len(self.names) + 1) for code in set(codes) if code}
-        labelled = [(focus, label) for focus, code in zip(foci, codes, strict=True) if code for label in spelled[code]]
-        values = iter(self.probabilities([focus for focus, _ in labelled], [label for _, label in labelled]))
+        labelled = np.flatnonzero(codes)
+        own = codes[labelled].tolist()
+        spelled = {code: spell_code(code, len(self.names) + 1) for code in set(own)}
         # A label of the labeller may be a chain of nodes itself.
         sizes = {code: [len(self.names[label - 1]) for label in labels] for code, labels in spelled.items()}
-        return [
-            tuple(value for size in sizes[code] for value in [next(values)] * size) if code else () for code in codes
-        ]
+        each = np.repeat(foci[labelled], [len(spelled[code]) for code in own])
+        values = iter(self.probabilities(each, [label for code in own for label in spelled[code]]))
+        result: list[tuple[float, ...]] = [()] * len(codes)
+        for step, code in zip(labelled.tolist(), own, strict=True):
+            result[step] = tuple([value for size in sizes[code] for value in [next(values)] * size])
+        return result
 
     def shared(self, least: float) -> dict[int, list[Weighted]]:
         """By sentence, all constituents that more than this share of the samples has, but for the whole sentence."""
@@ -123,7 +128,7 @@ class _Reading:
             labels = [k for k in np.flatnonzero(share[focus] > least).tolist() if k]
             labels.sort(key=lambda k: best.index(k) if k in best else -1)  # from the top down
             mask, here = found.mask(focus), result.setdefault(int(found.sentence[focus]), [])
-            for label, value in zip(labels, self.probabilities([focus] * len(labels), labels), strict=True):
+            for label, value in zip(labels, self.probabilities(np.full(len(labels), focus), labels), strict=True):
                 here.extend((part, mask, value) for part in self.names[label - 1])
         return result
 

@@ -274,9 +274,10 @@ class Trace:
     next: Tensor  # [B, T] the next token, or -1 when the buffer is empty
     optimal: Tensor  # [B, T, N] the slots that the oracle wants
     label: Tensor  # [B, T] gold label of the focus
+    key: Tensor | None = None  # [B, T] the sum of the numbers of the focus's tokens, if these have numbers
 
     def tensors(self) -> list[Tensor]:
-        """In the order of the fields."""
+        """In the order of the fields, without the keys."""
         return [self.focus, self.action, self.entered, self.next, self.optimal, self.label]
 
 

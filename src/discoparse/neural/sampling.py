@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from discoparse.neural.draws import draws
-from discoparse.neural.lockstep import Lockstep, Policy, given, run
+from discoparse.neural.lockstep import Lockstep, Policy, run
 from discoparse.neural.network import Scorers, look_up
 from discoparse.neural.scoring import FirstLayers, FoldedScorers
 from discoparse.neural.structure import kernel_for
@@ -110,13 +110,16 @@ def distinct(keys: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return found, back, place
 
 
+def token_numbers(width: int, device: torch.device) -> Tensor:
+    """Random numbers of 62 bits [N]: a set of tokens is known by the sum of theirs."""
+    return torch.randint(1 << 62, (width,), generator=torch.Generator().manual_seed(2019)).to(device)
+
+
 class FocusKeys:
-    """Records the foci of rows: a set of tokens is known by the sum of their random numbers of 62 bits, and by its
-    positions (see `Lockstep.focus`)."""
+    """Records the foci of rows: the sums of their `token_numbers`, and their positions (see `Lockstep.focus`)."""
 
     def __init__(self, width: int, device: torch.device) -> None:
-        generator = torch.Generator().manual_seed(2019)
-        self.number = torch.randint(1 << 62, (width,), generator=generator).to(device)  # [N]
+        self.number = token_numbers(width, device)  # [N]
         self.keys: list[Tensor] = []  # [R] each
         self.foci: list[Tensor] = []  # [R, 4] each
 
@@ -133,6 +136,17 @@ class FocusKeys:
         """Record the foci of a step."""
         self.keys.append((machine.inside * self.number).sum(1))
         self.foci.append(machine.focus)
+
+
+@dataclass(frozen=True)
+class Derived:
+    """Derivations of B sentences, C rows of each."""
+
+    action: Tensor  # [R, T] slots
+    focus: Tensor  # [R, T, 4] as of `Lockstep.focus`
+    key: Tensor  # [R, T] of the focus, see `FocusKeys`
+    lengths: Tensor  # [R]
+    copies: int  # C
 
 
 @dataclass(frozen=True)
@@ -159,36 +173,43 @@ def sample(
     samples: int,
     temperature: float,
     seeds: np.ndarray,
-) -> Samples:
-    """The greedy derivation and some samples of each sentence: token vectors [B, N, D], lengths [B], seeds [B]."""
+) -> Derived:
+    """The greedy derivation and some samples of each sentence: token vectors [B, N, D], lengths [B], seeds [B].
+
+    A GPU may still be at work on them when this returns.
+    """
     copies, width = samples + 1, tokens.shape[1]
     repeated = lengths.repeat_interleave(copies)
     kernel = kernel_for(scorers, tokens)
-    policy: Policy
     if kernel is not None:  # has random numbers of its own, which depend on the batch
         generator = torch.Generator(tokens.device).manual_seed(int(seeds[0]))
-        policy = given(kernel.sample_actions(scorers, tokens, lengths, samples, temperature, generator))
-    else:
-        shared = SharedScores(folded or FoldedScorers.of(scorers), tokens, lengths, copies)
-        numbers = torch.zeros(len(lengths), samples, 2 * width - 1)
-        for own, seed, n in zip(numbers, seeds, lengths.tolist(), strict=True):
-            own[:, : 2 * n - 1] = torch.from_numpy(draws(seed[None], [n], samples).reshape(samples, -1))
-        policy = SamplingPolicy(shared, temperature, numbers.to(tokens.device))
-    return followed(policy, repeated, width, copies)
+        numbers = token_numbers(width, tokens.device)
+        action, focus, key = kernel.sample_rows(scorers, tokens, lengths, samples, temperature, generator, numbers)
+        return Derived(action, focus, key, repeated, copies)
+    shared = SharedScores(folded or FoldedScorers.of(scorers), tokens, lengths, copies)
+    drawn = torch.zeros(len(lengths), samples, 2 * width - 1)
+    for own, seed, n in zip(drawn, seeds, lengths.tolist(), strict=True):
+        own[:, : 2 * n - 1] = torch.from_numpy(draws(seed[None], [n], samples).reshape(samples, -1))
+    return followed(SamplingPolicy(shared, temperature, drawn.to(tokens.device)), repeated, width, copies)
 
 
-def followed(policy: Policy, lengths: Tensor, width: int, copies: int) -> Samples:
-    """What a policy does, with so many rows of each sentence, and the distinct foci of all; lengths [R]."""
-    device = lengths.device
-    machine, keys = Lockstep(lengths, width), FocusKeys(width, device)
+def followed(policy: Policy, lengths: Tensor, width: int, copies: int) -> Derived:
+    """What a policy does, with `copies` rows of each sentence; lengths [R]."""
+    machine, keys = Lockstep(lengths, width), FocusKeys(width, lengths.device)
     action = run(machine, keys.recording(policy))
     keys.note(machine)
+    return Derived(action, torch.stack(keys.foci, 1), torch.stack(keys.keys, 1), lengths, copies)
+
+
+def distinct_foci(derived: Derived) -> Samples:
+    """Derivations with the distinct ones among their foci."""
+    action, lengths, device = derived.action, derived.lengths, derived.action.device
     number = torch.arange(len(action), device=device)
-    sentence, sampled = number // copies, number % copies > 0  # [R]
+    sentence, sampled = number // derived.copies, number % derived.copies > 0  # [R]
     last = 2 * lengths - 2
     valid = torch.arange(action.shape[1], device=device) <= last[:, None]
     row, step = torch.nonzero(valid, as_tuple=True)
-    _, back, place = distinct(torch.stack(keys.keys, 1)[row, step] + sentence[row] * _SPREAD)
+    _, back, place = distinct(derived.key[row, step] + sentence[row] * _SPREAD)
     index = torch.zeros_like(action)
     index[row, step] = back
     count = torch.zeros(len(place), device=device).index_add_(0, back, sampled[row].float())
@@ -199,9 +220,9 @@ def followed(policy: Policy, lengths: Tensor, width: int, copies: int) -> Sample
         valid,
         sampled,
         sentence[row],
-        torch.stack(keys.foci, 1)[row, step],
+        derived.focus[row, step],
         step == last[row],
-        count / max(copies - 1, 1),
+        count / max(derived.copies - 1, 1),
         row,
         step,
     )

@@ -47,6 +47,7 @@ def _derive(  # type: ignore[no-untyped-def]
     output_weight,  # [H]
     seed,  # [1]
     lengths,  # [B]
+    numbers,  # [N]
     member,  # [B, N, W]
     before,  # [B, N + 1, W]
     packed,  # [B, constituents]
@@ -57,6 +58,7 @@ def _derive(  # type: ignore[no-untyped-def]
     next_out,  # [B, T]
     optimal_out,  # [B, T, N]
     label_out,  # [B, T]
+    key_out,  # [B, T]
     batch,
     width,
     words,
@@ -68,6 +70,7 @@ def _derive(  # type: ignore[no-untyped-def]
     single: tl.constexpr,
     stay: tl.constexpr,
     sample: tl.constexpr,
+    keyed: tl.constexpr,
     width_block: tl.constexpr,
     word_block: tl.constexpr,
     hidden_block: tl.constexpr,
@@ -112,12 +115,18 @@ def _derive(  # type: ignore[no-untyped-def]
         here = tl.minimum(tl.maximum(here, 0), word_bits)
         reach = (tl.full([word_block], 1, tl.int64) << here) - 1
 
+    if keyed:
+        number_of = tl.load(numbers + position, mask=inside_width, other=0)  # [N]
+        key = tl.load(numbers)
+
     for t in range(0, steps):
         out = row + t
         tl.store(focus_out + out * 4, left)
         tl.store(focus_out + out * 4 + 1, upcoming - 1)
         tl.store(focus_out + out * 4 + 2, gap_first)
         tl.store(focus_out + out * 4 + 3, gap_last)
+        if keyed:
+            tl.store(key_out + out, key)
         legal = memory | ((position == upcoming) & (upcoming < length))
         if oracle:
             # gold_label
@@ -154,7 +163,7 @@ def _derive(  # type: ignore[no-untyped-def]
             if stay:
                 legal = optimal
 
-        # The policy: FF_s of all legal actions, _CHUNK at a time.
+        # The policy: FF_s of all legal actions, _CHUNK at a time. A single one need not be scored.
         nil = batch // copies * width
         origin = b // copies * width
         row_0 = origin + left
@@ -170,7 +179,7 @@ def _derive(  # type: ignore[no-untyped-def]
         best = tl.full([], -float("inf"), tl.float32)
         slot = tl.min(tl.where(legal, position, width), axis=0)  # some legal action, should no score be a number
         slot = tl.where(slot == width, left, slot)
-        for start in range(0, choices, chunk):
+        for start in range(0, tl.where(choices > 1, choices, 0), chunk):
             chosen = (rank[None, :] == (start + place)[:, None]) & legal[None, :]  # [chunk, N]
             # [chunk]; past the last choice it is slot 0, whose score is dropped below
             slots = tl.sum(tl.where(chosen, position[None, :], 0), axis=1)
@@ -232,6 +241,8 @@ def _derive(  # type: ignore[no-untyped-def]
         gap_last = tl.max(tl.where(gap, position, -1), axis=0)
         gap_last = tl.where(gap_last < 0, width, gap_last)
         size = tl.sum(joined.to(tl.int32), axis=0)
+        if keyed:
+            key = tl.sum(tl.where(joined, number_of, 0), axis=0)
 
 
 def derive(
@@ -247,11 +258,13 @@ def derive(
     copies: int = 1,
     temperature: float = 1.0,
     generator: torch.Generator | None = None,
+    numbers: Tensor | None = None,
 ) -> tuple[Trace, Tensor]:
     """The derivations of a batch by the network: token vectors [B, N, D], lengths [B].
 
     With `copies` there are that many rows of each sentence, one after another, so B times as many in the record; for
-    samples, at a temperature. A batch with `gold` has one row of each.
+    samples, at a temperature. A batch with `gold` has one row of each. With `numbers` of the tokens [N], each focus is
+    known by their sum.
 
     With `gold` the record has the oracle's part, as of `lockstep.run_with_oracle`, which see for the options; without,
     that part is empty. Also returns the tokens' projections [B N + 1, 4, 3H], of use for the labels.
@@ -271,6 +284,7 @@ def derive(
         next=torch.full((batch, recorded), -1, device=device),
         optimal=torch.zeros(batch, recorded, width, dtype=torch.bool, device=device),
         label=torch.zeros(batch, recorded, dtype=torch.long, device=device),
+        key=None if numbers is None else torch.zeros(batch, steps, dtype=torch.long, device=device),
     )
     gold = gold or GoldBatch(nothing[:, None, None], nothing, nothing[:, None], nothing)
     words = gold.member.shape[-1]
@@ -285,8 +299,10 @@ def derive(
             scorers.pair_output.weight / temperature,
             seed,
             lengths,
+            nothing if numbers is None else numbers,
             *(tensor.contiguous() for tensor in gold.tensors()),
             *trace.tensors(),
+            nothing if trace.key is None else trace.key,
             batch,
             width,
             words,
@@ -298,6 +314,7 @@ def derive(
             single=single,
             stay=stay,
             sample=sample,
+            keyed=numbers is not None,
             width_block=max(16, triton.next_power_of_2(width)),
             word_block=triton.next_power_of_2(words),
             hidden_block=triton.next_power_of_2(hidden),
@@ -310,12 +327,29 @@ def derive(
     return trace, table
 
 
-def sample_actions(
-    scorers: Scorers, tokens: Tensor, lengths: Tensor, samples: int, temperature: float, generator: torch.Generator
-) -> Tensor:
-    """The structural actions of each sentence's greedy derivation and of its samples: [B x (samples + 1), T]."""
-    greedy, _ = derive(scorers, tokens, lengths)
-    options = {"copies": samples, "temperature": temperature, "generator": generator}
+def sample_rows(
+    scorers: Scorers,
+    tokens: Tensor,
+    lengths: Tensor,
+    samples: int,
+    temperature: float,
+    generator: torch.Generator,
+    numbers: Tensor,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Each sentence's greedy derivation and its samples, R = B x (samples + 1) rows: the structural actions [R, T], the
+    positions of the foci [R, T, 4], and the sums of the `numbers` [N] of their tokens [R, T]."""
+    greedy, _ = derive(scorers, tokens, lengths, numbers=numbers)
+    options = {"copies": samples, "temperature": temperature, "generator": generator, "numbers": numbers}
     sampled, _ = derive(scorers, tokens, lengths, sample=True, **options)  # type: ignore[arg-type]
-    rows = sampled.action.view(len(lengths), samples, -1)
-    return torch.cat([greedy.action[:, None], rows], 1).flatten(0, 1)
+    assert greedy.key is not None
+    assert sampled.key is not None
+
+    def together(first: Tensor, others: Tensor) -> Tensor:
+        rows = others.view(len(lengths), samples, *others.shape[1:])
+        return torch.cat([first[:, None], rows], 1).flatten(0, 1)
+
+    return (
+        together(greedy.action, sampled.action),
+        together(greedy.focus, sampled.focus),
+        together(greedy.key, sampled.key),
+    )
