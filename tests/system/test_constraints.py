@@ -105,6 +105,25 @@ def test_what_a_tree_can_meet_is_not():
     assert len(constraints.by_tokens) == 3
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_overlaps_are_found_wherever_there_are_some(seed):
+    """Random sets, few enough that about half of the lists have none: against all pairs of sets."""
+    rng = random.Random(seed)
+    fine = 0
+    for _ in range(300):
+        sets = [frozenset(rng.sample(range(5), rng.choice([1, 1, 2, 2, 3, 4]))) for _ in range(rng.randint(2, 5))]
+        constraints = Constraints(tuple(Required(tokens) for tokens in sets))
+        clashes = [(a, b) for a in sets for b in sets if a & b and not a <= b and not b <= a]
+        if clashes:
+            with pytest.raises(ConstraintError, match="overlap") as caught:
+                constraints.check(WORDS)
+            assert tuple(frozenset(one["tokens"]) for one in caught.value.pair) in clashes
+        else:
+            constraints.check(WORDS)
+            fine += 1
+    assert 50 < fine < 250
+
+
 def test_the_same_constraints_are_checked_against_every_sentence():
     """What was found out about them for one sentence does not hide what is wrong for another."""
     constraints = Constraints((required(0, 3),), (frozenset({0, 1, 2}),))

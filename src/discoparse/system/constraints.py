@@ -9,7 +9,7 @@ clashes. How a parser keeps within constraints is in docs/reference/oracle.md an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -195,6 +195,8 @@ class Constraints:
     @cached_property
     def _overlap(self) -> tuple[Required, Required] | None:
         """Two requirements that overlap: two constituents of a tree are disjoint, or one contains the other."""
+        if _nested(self.masks):
+            return None
         largest_first = sorted(self.constituents, key=lambda entry: -len(entry.tokens))
         lowest: dict[int, Required] = {}  # the smallest requirement so far around each token
         for entry in largest_first:
@@ -203,11 +205,31 @@ class Constraints:
             if other is not None and not entry.tokens <= other.tokens:
                 return entry, other
             lowest.update(dict.fromkeys(entry.tokens, entry))
-        return None
+        raise AssertionError("of sets that are not nested, some two overlap")
 
 
 def _mask(tokens: frozenset[int]) -> int:
-    return sum(1 << token for token in tokens)
+    return sum(map((1).__lshift__, tokens))
+
+
+def _nested(masks: Iterable[int]) -> bool:
+    """Whether of any two sets, one contains the other or they are disjoint. Fast, but does not say which two clash.
+
+    >>> _nested([0b1010, 0b0101, 0b0001]), _nested([0b0110, 0b0011])
+    (True, False)
+    """
+    tops: dict[int, int] = {}  # the sets so far that no other contains, by their first token
+    covered = 0
+    for mask in sorted(masks, key=int.bit_count):
+        rest = mask & covered  # the union of some of these sets, unless one is only partly in this set
+        while rest:
+            top = tops.pop(rest & -rest, 0)
+            if not top:
+                return False
+            rest ^= top  # if some of it is not in this set, that is left over, and no set begins there
+        tops[mask & -mask] = mask
+        covered |= mask
+    return True
 
 
 def _spelled(entry: Required) -> tuple[str, ...]:
