@@ -135,10 +135,12 @@ class Encoder(nn.Module):
         lengths: Tensor,
         pieces: Pieces | None = None,
         hidden: Tensor | None = None,
+        depth: int | None = None,
     ) -> tuple[Tensor, Tensor]:
         """h(1) for the tagger and h of the last layer for the parser, from [B, N] and [B, N, form size].
 
-        The embeddings of `hidden` words [B, N] are zero: they are to be guessed (see `discoparse.pretraining`).
+        The embeddings of `hidden` words [B, N] are zero: they are to be guessed (see `discoparse.pretraining`). With
+        `depth`, only that many bi-LSTM layers are computed: the tagger needs one.
         """
         own = [form_vectors] if self.config.character_size else []
         if self.config.word_size:
@@ -154,7 +156,7 @@ class Encoder(nn.Module):
             x = self.projection(x)
             return x, x
         first = None
-        for layer in self.layers:
+        for layer in self.layers[:depth]:
             x = layer(x, lengths)
             if self.training and self.dropout.hidden:
                 x = x * F.dropout(torch.ones_like(x[:, :1]), self.dropout.hidden)  # one mask a sentence
@@ -173,9 +175,9 @@ class Encoder(nn.Module):
         scaled = kept * (len(vectors) / kept.sum(0).clamp(min=1))
         return tuple(vector * mask for vector, mask in zip(vectors, scaled, strict=True))
 
-    def forward(self, inputs: Inputs) -> tuple[Tensor, Tensor]:
-        vectors = self.form_vectors(inputs.characters, inputs.form_lengths)
-        return self.token_vectors(inputs.words, look_up(vectors, inputs.forms), inputs.lengths, inputs.pieces)
+    def forward(self, inputs: Inputs, depth: int | None = None) -> tuple[Tensor, Tensor]:
+        vectors = look_up(self.form_vectors(inputs.characters, inputs.form_lengths), inputs.forms)
+        return self.token_vectors(inputs.words, vectors, inputs.lengths, inputs.pieces, depth=depth)
 
 
 class Scorers(nn.Module):
@@ -208,7 +210,7 @@ class Scorers(nn.Module):
 
     def represent(self, rows: Tensor, positions: Tensor) -> Tensor:
         """r(s) from rows of `with_nil` and the four positions of each set: [F, 4] -> [F, 4 D]."""
-        return rows[positions].flatten(1)
+        return look_up(rows, positions).flatten(1)
 
     def pair_first(self, items: Tensor, foci: Tensor) -> Tensor:
         """The first layer of FF_s before its tanh, for pairs of r(s) and r(s_f): [R, 4 D] twice -> [R, H]."""

@@ -11,7 +11,6 @@ from functools import cached_property
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from discoparse.neural.batching import by_budget
 from discoparse.neural.config import NetworkConfig, PretrainedConfig
@@ -23,11 +22,8 @@ from discoparse.training.decision_store import DecisionStore, Rows, split_decisi
 from discoparse.training.objective import (
     Decisions,
     decisions_of,
-    factored_inputs,
-    label_loss,
-    plain_inputs,
-    score_pairs,
-    structural_loss,
+    parsing_losses,
+    tagging_loss,
 )
 from discoparse.training.optimisation import Optimisation
 from discoparse.training.recipe import Recipe
@@ -260,7 +256,7 @@ class Trainer:
         index = torch.from_numpy(chosen).to(self.device)
         tokens = 1 if recipe.alternate else int(self.corpus.lengths[chosen].sum())
         if recipe.alternate:  # Section 3.5: a step for the tagging objective, then one for the parsing objective
-            first, _ = self._encode(chosen, index)
+            first, _ = self._encode(chosen, index, depth=1)
             tagging = self._tagging_loss(first, index)
             self.optimisation.update(tagging * self._weight(chosen))
         first, last = self._encode(chosen, index)
@@ -276,7 +272,7 @@ class Trainer:
         """Of a batch's losses: all of its trees are gold, or all are silver."""
         return self.recipe.silver_weight if chosen[0] >= self.gold else 1.0
 
-    def _encode(self, chosen: np.ndarray, index: Tensor) -> tuple[Tensor, Tensor]:
+    def _encode(self, chosen: np.ndarray, index: Tensor, depth: int | None = None) -> tuple[Tensor, Tensor]:
         """Token vectors of a batch, with some words and characters replaced by unknown ones."""
         width = int(self.corpus.lengths[chosen].max())
         inputs = self.corpus.inputs(chosen, index, width)
@@ -286,18 +282,16 @@ class Trainer:
         if self.vocabulary.pieces is not None and self.mask is not None and self.recipe.hidden_pieces:
             share = self.recipe.hidden_pieces * (1 - self.optimisation.progress())
             hide_pieces(inputs, self.vocabulary.pieces, self.mask, share)
-        first, last = self.network.encoder(inputs)
+        first, last = self.network.encoder(inputs, depth)
         return first, last
 
     def _tagging_loss(self, first: Tensor, index: Tensor) -> Tensor:
         """Negative log-likelihood of the gold tags, summed over tokens."""
-        scores = self.network.tag_scores(first)
-        gold = self.corpus.tags.padded(index, first.shape[1], fill=-1)
-        return F.cross_entropy(scores.flatten(0, 1), gold.flatten(), ignore_index=-1, reduction="sum")
+        return tagging_loss(self.network.tag_scores(first), self.corpus.tags.padded(index, first.shape[1], fill=-1))
 
     def _parsing_losses(self, last: Tensor, chosen: np.ndarray, index: Tensor) -> tuple[Tensor, Tensor]:
         """Negative log-likelihoods of the oracle's structural and labelling actions, summed."""
-        recipe, scorers = self.recipe, self.network.scorers
+        recipe = self.recipe
         due = self._explores() and recipe.explore_whole_batches
         if due and torch.rand(()).item() < recipe.exploration:
             decisions = self._derive(chosen, index, last, stay=False)
@@ -305,8 +299,4 @@ class Trainer:
             decisions = self._derive(chosen, index, last, stay=True)
         else:
             decisions = self.decisions.batch(chosen, index, last.shape[1])
-        rows = scorers.with_nil(last)
-        first = (plain_inputs if recipe.dropout_scorer else factored_inputs)(scorers, rows, decisions)
-        structure = structural_loss(score_pairs(scorers, first, decisions), decisions, recipe.gap_weight)
-        labels = label_loss(scorers, scorers.label_hidden_states(first.labels), decisions.label, self.chains)
-        return structure, labels
+        return parsing_losses(self.network.scorers, last, decisions, self.chains, recipe.gap_weight)

@@ -96,10 +96,26 @@ def plain_inputs(scorers: Scorers, rows: Tensor, decisions: Decisions) -> FirstL
     singletons = scorers.represent(rows, torch.stack([token, token, nil, nil], 1))
     items = torch.cat([foci, singletons])
     return FirstLayers(
-        lambda item, focus: scorers.pair_first(items[item], foci[focus]),
+        lambda item, focus: scorers.pair_first(look_up(items, item), look_up(foci, focus)),
         scorers.pair_input.in_features,
         scorers.label_first(foci),
     )
+
+
+def parsing_losses(
+    scorers: Scorers, last: Tensor, decisions: Decisions, chains: Tensor, gap_weight: float = 1.0
+) -> tuple[Tensor, Tensor]:
+    """Negative log-likelihoods of the structural and the labelling actions, summed, from token vectors [B, N, D]."""
+    rows = scorers.with_nil(last)
+    first = (plain_inputs if scorers.dropout.scorer else factored_inputs)(scorers, rows, decisions)
+    structure = structural_loss(score_pairs(scorers, first, decisions), decisions, gap_weight)
+    labels = label_loss(scorers, scorers.label_hidden_states(first.labels), decisions.label, chains)
+    return structure, labels
+
+
+def tagging_loss(scores: Tensor, gold: Tensor) -> Tensor:
+    """Negative log-likelihood of the gold tags, summed over tokens, from [B, N, tags] and [B, N]; -1 is padding."""
+    return F.cross_entropy(scores.flatten(0, 1), gold.flatten(), ignore_index=-1, reduction="sum")
 
 
 def score_pairs(scorers: Scorers, first: FirstLayers, decisions: Decisions) -> Tensor:
