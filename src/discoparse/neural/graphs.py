@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +15,7 @@ from torch.nn import functional as F
 
 _WARM_UP = 2  # passes before a capture, for libraries that set themselves up
 ALIGNED = 8  # widths are multiples of this
+Recorded = TypeVar("Recorded")
 States = Callable[[Tensor, Tensor], Tensor]  # ids [W, P], lengths [W] -> [W, P, E]
 
 
@@ -52,9 +53,9 @@ class _Pass:
             del out
             torch.cuda.synchronize()
             self.forward, self.backward = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
-            with _captured(self.forward, pool):
+            with captured(self.forward, pool):
                 self.out = states(self.ids, self.lengths)
-            with _captured(self.backward, pool):
+            with captured(self.backward, pool):
                 found = torch.autograd.grad(self.out, parameters, self.gradient, allow_unused=True)
                 for buffer, gradient in zip(gradients.values(), found, strict=True):
                     if gradient is not None:
@@ -63,7 +64,7 @@ class _Pass:
         torch.cuda.current_stream().wait_stream(stream)
 
 
-class _captured:
+class captured:
     """Record a graph on the current stream. Unlike `torch.cuda.graph` without collecting garbage, which takes longer
     than the capture where a treebank is in memory."""
 
@@ -76,6 +77,19 @@ class _captured:
 
     def __exit__(self, *error: object) -> None:
         self.graph.capture_end()
+
+
+def or_warn(record: Callable[[], Recorded], device: torch.device) -> Recorded | None:
+    """What `record` gives; None, after a warning, where graphs cannot be captured: the code asks the GPU something in
+    the middle of a pass, or there is no memory left."""
+    generator = torch.cuda.default_generators[device.index]
+    random = generator.clone_state()
+    try:
+        return record()
+    except RuntimeError as error:
+        warnings.warn(f"training is slower without CUDA graphs: {str(error).splitlines()[0]}", stacklevel=3)
+        generator.graphsafe_set_state(random)  # the capture that failed still holds the one in use
+        return None
 
 
 class _Replay(torch.autograd.Function):
@@ -128,14 +142,11 @@ class Graphs:
         padded = F.pad(ids, (0, wide - width, 0, many - windows), value=self.padding)
         counted = F.pad(lengths, (0, many - windows), value=1)  # attention over nothing is undefined
         if (many, wide) not in self.passes:
-            generator = torch.cuda.default_generators[ids.device.index]
-            random = generator.clone_state()
-            try:
-                self.passes[many, wide] = _Pass(self.states, (many, wide), self.gradients, self.pool, self.stream)
-            except RuntimeError as error:  # an encoder that asks the GPU something in mid-pass; no memory left
-                warnings.warn(f"training is slower without CUDA graphs: {str(error).splitlines()[0]}", stacklevel=2)
-                generator.graphsafe_set_state(random)  # the capture that failed still holds the one in use
+            shape = (many, wide)
+            made = or_warn(lambda: _Pass(self.states, shape, self.gradients, self.pool, self.stream), ids.device)
+            if made is None:
                 self.usable = False
                 return self.states(ids, lengths)
+            self.passes[shape] = made
         states: Tensor = _Replay.apply(padded, counted, self, self.lever)  # type: ignore[no-untyped-call]
         return states[:windows, :width]

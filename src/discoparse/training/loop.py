@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 
@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from discoparse.neural import kernels
 from discoparse.neural.batching import by_budget
 from discoparse.neural.config import NetworkConfig, PretrainedConfig
 from discoparse.neural.network import Dropout, Network
@@ -27,6 +28,7 @@ from discoparse.training.objective import (
 )
 from discoparse.training.optimisation import Optimisation
 from discoparse.training.recipe import Recipe
+from discoparse.training.sentence_steps import SentenceSteps, has_sentence_steps
 from discoparse.training.silver import SilverTurns, silver_vocabulary
 from discoparse.training.starting_encoder import StartingEncoder, rate_of
 from discoparse.training.starting_point import StartingPoint, rate_of_start
@@ -129,9 +131,32 @@ class Trainer:
             round(self.epochs * updates),
             lambda name: rate_of(name, self.network, recipe) * (rate_of_start(name, recipe) if start else 1.0),
         )
+        self.sentence_steps: SentenceSteps | None = None
+        if recipe.sentence_graphs and self._fits_sentence_graphs():
+            self.use_sentence_steps()
+        self.sums: dict[str, Tensor] = {}  # losses, over the epoch so far
         self.epoch = 0
         self.with_silver = True  # whether this epoch has silver trees
         self.position = 0  # batches of this epoch that are done
+
+    def _fits_sentence_graphs(self) -> bool:
+        """Whether the updates of a sentence can be CUDA graphs, and need nothing but the sentence."""
+        own = self.network.encoder.pretrained is None and not self.silver.share
+        return own and has_sentence_steps(self.recipe) and self.device.type == "cuda" and kernels.available()
+
+    def use_sentence_steps(self) -> None:
+        """From now on update by `SentenceSteps`, which computes the same; for recipes that it is made for."""
+        self.sentence_steps = SentenceSteps(
+            self.network, self.optimisation, self.corpus, self.chains, self.vocabulary.rare, self.recipe
+        )
+
+    def set_sums(self, sums: Mapping[str, float]) -> None:
+        """Go on to sum up losses from these numbers."""
+        if self.sentence_steps is not None:
+            self.sentence_steps.set_sums(sums)
+            self.sums = self.sentence_steps.sums
+        else:
+            self.sums = {name: torch.tensor(x, dtype=torch.float64, device=self.device) for name, x in sums.items()}
 
     def _count_batches(self) -> float:
         """Batches in an epoch, on average over the training; without silver trees an epoch has fewer."""
@@ -166,6 +191,7 @@ class Trainer:
         self.with_silver = self.optimisation.progress() < recipe.silver_until
         self.batches = self._batches(self.epoch, self.with_silver)
         self.position = 0
+        self.set_sums({})
         if self._explores() and not recipe.explore_whole_batches:
             random = np.random.default_rng([self.seed, self.epoch, 1])
             sentences = np.sort(np.concatenate(self.batches))
@@ -192,7 +218,8 @@ class Trainer:
 
     def _explored(self, rows: dict[int, Rows]) -> None:
         self.explored = rows
-        self.decisions = self.unexplored.replacing(rows) if rows else self.unexplored
+        if self.sentence_steps is None:
+            self.decisions = self.unexplored.replacing(rows) if rows else self.unexplored
 
     @cached_property
     def unexplored(self) -> DecisionStore:
@@ -243,10 +270,16 @@ class Trainer:
 
     def steps(self) -> Iterator[dict[str, Tensor]]:
         """Train on the rest of the epoch, one batch at a time; yields the losses, summed over its tokens."""
+        if self.sentence_steps is not None:
+            self.sentence_steps.start(self.unexplored, self.explored, len(self.batches) - self.position)
         while self.position < len(self.batches):
             chosen = self.batches[self.position]
             with self._precision():
-                losses = self._step(chosen)
+                if self.sentence_steps is not None:
+                    losses = self.sentence_steps(int(chosen[0]))
+                else:
+                    losses = self._step(chosen)
+                    self.sums = {name: self.sums.get(name, 0.0) + loss.double() for name, loss in losses.items()}
             self.position += 1
             yield losses
         self.epoch += 1

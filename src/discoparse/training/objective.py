@@ -36,6 +36,7 @@ class Decisions:
     pair_item: Tensor  # [R]
     pair_optimal: Tensor  # [R] whether the oracle wants this action
     nil: int  # the row of nil
+    padding: Tensor | None = None  # [R] pairs that only fill up a shape, if there are any
 
 
 def decisions_of(trace: Trace, lengths: np.ndarray) -> Decisions:
@@ -127,11 +128,16 @@ def score_pairs(scorers: Scorers, first: FirstLayers, decisions: Decisions) -> T
     def score(item: Tensor, focus: Tensor) -> Tensor:
         return scorers.pair_scores(first.pairs(item, focus))
 
-    at_once = max(1, _NUMBERS_AT_ONCE // first.width)
+    at_once = scored_at_once(first.width)
     if len(decisions.pair_item) <= at_once:
         return score(decisions.pair_item, decisions.pair_focus)
     parts = zip(decisions.pair_item.split(at_once), decisions.pair_focus.split(at_once), strict=True)
     return torch.cat([checkpoint(score, item, focus, use_reentrant=False) for item, focus in parts])
+
+
+def scored_at_once(width: int) -> int:
+    """How many pairs are scored at once, where each takes so many numbers."""
+    return max(1, _NUMBERS_AT_ONCE // width)
 
 
 def structural_loss(scores: Tensor, decisions: Decisions, gap_weight: float = 1.0) -> Tensor:
@@ -140,6 +146,8 @@ def structural_loss(scores: Tensor, decisions: Decisions, gap_weight: float = 1.
     Decisions with an optimal action that makes a discontinuous constituent count `gap_weight` times.
     """
     count = len(decisions.focus)
+    if decisions.padding is not None:
+        scores = scores.masked_fill(decisions.padding, -torch.inf)
     everything = _log_sum_exp(scores, decisions.pair_focus, count)
     wanted = _log_sum_exp(scores.masked_fill(~decisions.pair_optimal, -torch.inf), decisions.pair_focus, count)
     # A focus without a following decision (the last of a sentence) has no pairs: both sums are minus infinity.

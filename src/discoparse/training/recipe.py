@@ -77,6 +77,7 @@ class Recipe(Settings):
     gradient_noise: float = in_range(0.01, 0, 100)  # the variance of the noise is this / (1 + t)^0.55
     alternate: bool = True  # a step for the tagger, then a step for the parser, instead of their sum
     tagging_weight: float = in_range(1.0, 0, 1000)
+    sentence_graphs: bool = True  # asgd on a GPU: the updates of a sentence as a CUDA graph; the same, but fast
 
     # A pretrained encoder, where training starts with one
     encoder_layers: int = in_range(0, 0, 1000)  # the lowest layers that are kept; 0 for all

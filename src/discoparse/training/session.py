@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from discoparse.errors import DiscoparseError
 from discoparse.evaluation import Result
@@ -83,7 +82,6 @@ class Session:
         self.best: dict[str, Any] | None = None
         self.mid_epoch = False
         self.finished = False
-        self.losses: dict[str, Tensor] = {}  # sums over the epoch so far
         self.tokens = self.sentences = 0  # of the epoch so far
         self.checked = time.monotonic()
 
@@ -131,18 +129,16 @@ class Session:
         trainer, began = self.trainer, time.monotonic()
         if not self.mid_epoch:
             trainer.start_epoch()
-            self.losses, self.tokens, self.sentences = {}, 0, 0
+            self.tokens = self.sentences = 0
         seen = self.sentences
         trainer.optimisation.time_used = clock.share_used()
-        for losses in trainer.steps():
+        for _ in trainer.steps():
             chosen = trainer.batches[trainer.position - 1]
-            for name, loss in losses.items():
-                self.losses[name] = self.losses.get(name, 0.0) + loss.double()
             self.tokens += int(trainer.corpus.lengths[chosen].sum())
             self.sentences += len(chosen)
             trainer.optimisation.time_used = clock.share_used()
             share = trainer.optimisation.progress()
-            self.progress.step(trainer.epoch, self.losses, self.tokens, len(chosen), share)
+            self.progress.step(trainer.epoch, trainer.sums, self.tokens, len(chosen), share)
             self.mid_epoch = trainer.position < len(trainer.batches)
             if self.mid_epoch:
                 self._check_losses()
@@ -234,7 +230,7 @@ class Session:
 
     def _mean_losses(self) -> dict[str, float]:
         """Losses per token of the epoch so far."""
-        return {name: float(loss) / max(self.tokens, 1) for name, loss in self.losses.items()}
+        return {name: float(loss) / max(self.tokens, 1) for name, loss in self.trainer.sums.items()}
 
     # -- divergence -----------------------------------------------------------------------------------------------
 
@@ -266,7 +262,7 @@ class Session:
             "mid_epoch": self.mid_epoch,
             "finished": self.finished,
             "best": self.best,
-            "losses": {name: float(loss) for name, loss in self.losses.items()},
+            "losses": {name: float(loss) for name, loss in self.trainer.sums.items()},
             "tokens": self.tokens,
             "sentences": self.sentences,
             "records": len(self.log.records),
@@ -285,10 +281,7 @@ class Session:
         check_identity(self.output, facts["identity"], self.identity)
         self.best, self.finished, self.mid_epoch = facts["best"], facts["finished"], facts["mid_epoch"]
         self.tokens, self.sentences = facts["tokens"], facts["sentences"]
-        self.losses = {
-            name: torch.tensor(loss, dtype=torch.float64, device=self.trainer.device)
-            for name, loss in facts["losses"].items()
-        }
+        self.trainer.set_sums(facts["losses"])
         clock.resume(facts["clock"])
         self.log.resume(facts["records"])
         checkpoint.restore(self.trainer)
