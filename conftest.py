@@ -9,6 +9,7 @@ NEEDED = {
     "src/discoparse/integrations/nltk_parser.py": "nltk",
     "src/discoparse/integrations/spacy_component.py": "spacy",
     "src/discoparse/neural/mpnet.py": "transformers",
+    "src/discoparse/neural/kernels/averaging.py": "triton",
     "src/discoparse/neural/kernels/derivation.py": "triton",
     "src/discoparse/neural/kernels/functions.py": "triton",
     "src/discoparse/neural/kernels/recurrence.py": "triton",

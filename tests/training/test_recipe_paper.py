@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from torch import Tensor, nn
 
 from discoparse.neural.network import Inputs
 from discoparse.neural.vocabulary import UNKNOWN
+from discoparse.training.flat_update import FlatUpdate
 from discoparse.training.loop import Trainer
 from discoparse.training.objective import Decisions, plain_inputs
 from discoparse.training.optimisation import Optimisation, learning_rate, noise_deviation
@@ -28,6 +30,25 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 PAPER = RECIPES["paper"]
 CPU = torch.device("cpu")
 QUIET = {"gradient_noise": 0.0, "dropout_tagger": 0.0, "dropout_scorer": 0.0, "unk_probability": 0.0}
+
+
+# There are two ways to update: one parameter at a time, and, for CUDA graphs, all of them in one row of memory.
+WAYS = pytest.mark.parametrize("flat", [False, True], ids=["plain", "flat"])
+
+
+def optimise(network: nn.Module, recipe: Recipe, flat: bool) -> tuple[Optimisation, Callable[[Tensor], None]]:
+    """An optimisation, and the function that makes an update."""
+    optimisation = Optimisation(network, recipe, 10)
+    if not flat:
+        return optimisation, optimisation.update
+    update = FlatUpdate(optimisation, 1)
+
+    def planned(loss: Tensor) -> None:
+        update.plan(1)
+        update(loss)
+        optimisation.step += 1
+
+    return optimisation, planned
 
 
 class OneVector(nn.Module):
@@ -73,40 +94,43 @@ def test_figures_of_the_appendix():
     assert not PAPER.chains
 
 
-def test_averaged_sgd_averages_all_iterates():
+@WAYS
+def test_averaged_sgd_averages_all_iterates(flat):
     """The average is the mean of the parameters after each step, all of them, the initial ones not among them."""
     torch.manual_seed(0)
     network = OneVector(5)
-    optimisation = Optimisation(network, Recipe(warmup_steps=1), 10)
+    optimisation, update = optimise(network, Recipe(warmup_steps=1), flat)
     iterates = []
     for _ in range(1500):  # long enough to tell the mean from a moving average
-        optimisation.update((network.used * torch.randn(5)).sum() * 10)
+        update((network.used * torch.randn(5)).sum() * 10)
         iterates.append(network.used.detach().clone())
     torch.testing.assert_close(optimisation.averaged()["used"], torch.stack(iterates).mean(0), rtol=1e-4, atol=1e-5)
     assert not torch.equal(optimisation.averaged()["used"], network.used)
 
 
-def test_the_average_does_not_stall():
+@WAYS
+def test_the_average_does_not_stall(flat):
     """Late in a long training a step still moves the mean by its share."""
     network = OneVector(1)
-    optimisation = Optimisation(network, PAPER.replace(gradient_noise=0.0), 10)
+    optimisation, update = optimise(network, PAPER.replace(gradient_noise=0.0), flat)
     optimisation.step = 20_000_000
     optimisation.average[0].fill_(1.0)
     with torch.no_grad():
         network.used.fill_(1.5)
     for _ in range(1000):
-        optimisation.update((network.used * 0.0).sum())
+        update((network.used * 0.0).sum())
     expected = 1.0 + 0.5 * 1000 / 20_001_000
     assert optimisation.average[0].item() == pytest.approx(expected, abs=1e-8)
 
 
-def test_the_update_is_that_of_plain_sgd_at_the_rate_of_the_step():
+@WAYS
+def test_the_update_is_that_of_plain_sgd_at_the_rate_of_the_step(flat):
     """No momentum, no weight decay: a step is minus the rate times the gradient."""
     network = OneVector(3)
-    optimisation = Optimisation(network, PAPER.replace(gradient_noise=0.0), 0)
+    _, update = optimise(network, PAPER.replace(gradient_noise=0.0), flat)
     gradient, expected = torch.tensor([1.0, -2.0, 3.0]), torch.zeros(3)
     for step in range(1, 6):
-        optimisation.update((network.used * gradient).sum())
+        update((network.used * gradient).sum())
         expected -= learning_rate(PAPER, step, 0) * gradient
         torch.testing.assert_close(network.used.detach(), expected)
     assert not network.unused.any()
@@ -127,30 +151,34 @@ def test_warm_up_is_linear_from_0_to_the_rate_of_step_1000():
     assert rates[1000] == pytest.approx(peak, rel=1e-6)
 
 
-def test_steps_for_tagging_and_parsing_alternate():
+@WAYS
+def test_steps_for_tagging_and_parsing_alternate(flat, monkeypatch):
     """Each sentence makes an update by its tags alone, then one by its actions alone; each sums its losses.
 
     The tagger stands on the first layer, the parser on the second.
     """
     trainer = paper_trainer(**QUIET)
+    if flat:
+        trainer.use_sentence_steps()
     seen: list[tuple[bool, bool, bool, float]] = []
-    update = trainer.optimisation.update
+    kind, name = (FlatUpdate, "__call__") if flat else (Optimisation, "update")
+    update = getattr(kind, name)
 
-    def watch(loss: Tensor) -> None:
+    def watch(self: Optimisation | FlatUpdate, loss: Tensor) -> None:
         network = trainer.network
         second = network.encoder.layers[1].forward_lstm.weight_hh_l0
         wanted = [network.tagger.weight, second, network.scorers.label_output.weight]
         gradients = torch.autograd.grad(loss, wanted, retain_graph=True, allow_unused=True)
         seen.append((*(gradient is not None for gradient in gradients), loss.item()))
-        update(loss)
+        update(self, loss)
 
-    trainer.optimisation.update = watch  # type: ignore[method-assign]
+    monkeypatch.setattr(kind, name, watch)
     trainer.start_epoch()
-    losses = list(trainer.steps())
+    losses = [{name: loss.item() for name, loss in losses.items()} for losses in trainer.steps()]
     assert [kinds[:3] for kinds in seen] == [(True, False, False), (False, True, True)] * len(trainer.corpus)
     for loss, (tagging, parsing) in zip(losses, zip(seen[::2], seen[1::2], strict=True), strict=True):
-        assert tagging[3] == pytest.approx(loss["tag"].item())
-        assert parsing[3] == pytest.approx((loss["structure"] + loss["label"]).item(), rel=1e-5)
+        assert tagging[3] == pytest.approx(loss["tag"])
+        assert parsing[3] == pytest.approx(loss["structure"] + loss["label"], rel=1e-5)
     assert trainer.optimisation.step == 2 * len(trainer.corpus)
 
 
@@ -200,27 +228,29 @@ def test_a_batch_is_one_sentence():
     assert np.corrcoef(orders[0], np.arange(300))[0, 1] < 0.3  # not sorted by length or place
 
 
+@WAYS
 @pytest.mark.parametrize(("size", "clipped"), [(1000.0, 100.0), (99.0, 99.0)])
-def test_gradients_are_clipped_at_norm_100(size, clipped):
+def test_gradients_are_clipped_at_norm_100(size, clipped, flat):
     """The norm of all gradients together is at most 100; smaller ones are left alone."""
     network = OneVector(4)
-    optimisation = Optimisation(network, PAPER.replace(gradient_noise=0.0), 0)
+    _, update = optimise(network, PAPER.replace(gradient_noise=0.0), flat)
     direction = torch.tensor([1.0, 2.0, -2.0, 4.0]) / 5
-    optimisation.update(((network.used + network.unused) * direction).sum() * size / math.sqrt(2))
+    update(((network.used + network.unused) * direction).sum() * size / math.sqrt(2))
     moved = torch.cat([network.used.detach(), network.unused.detach()]) / learning_rate(PAPER, 1, 0)
     assert moved.norm().item() == pytest.approx(clipped, rel=1e-4)
     torch.testing.assert_close(moved[:4], -direction * clipped / math.sqrt(2), rtol=1e-4, atol=1e-5)
 
 
+@WAYS
 @pytest.mark.parametrize("step", [1, 400])
-def test_gradient_noise(step):
+def test_gradient_noise(step, flat):
     """Mean 0, variance 0.01 / (1 + t)^0.55, on every parameter, with or without a gradient, and after clipping."""
     torch.manual_seed(0)
     size = 3_000_000  # the norm of the noise is above 100: clipping afterwards would shrink it
     network = OneVector(size)
-    optimisation = Optimisation(network, PAPER, 0)
+    optimisation, update = optimise(network, PAPER, flat)
     optimisation.step = step - 1
-    optimisation.update((network.used * 0.0).sum())
+    update((network.used * 0.0).sum())
     expected = math.sqrt(0.01 / (1 + step) ** 0.55)
     assert noise_deviation(PAPER, step) == pytest.approx(expected)
     for parameter in (network.used, network.unused):
@@ -267,9 +297,12 @@ def test_unk_replaces_the_rare_two_thirds_with_probability_03():
     assert share == pytest.approx(0.3, abs=4 * math.sqrt(0.21 / total))
 
 
-def test_unk_is_for_both_steps_and_not_for_exploration():
+@WAYS
+def test_unk_is_for_both_steps_and_not_for_exploration(flat):
     """With probability 1, every rare word is gone in the tagging step and in the parsing step."""
     trainer = paper_trainer(unk_probability=1.0, exploration=1.0)
+    if flat:
+        trainer.use_sentence_steps()
     seen: list[Tensor] = []
     trainer.network.encoder.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].words))
     trainer.start_epoch()
@@ -285,9 +318,12 @@ def test_unk_is_for_both_steps_and_not_for_exploration():
         assert any((words == UNKNOWN).any() for words in kind)
 
 
-def test_dropout_before_the_tagger_and_the_scorers():
+@WAYS
+def test_dropout_before_the_tagger_and_the_scorers(flat):
     """0.5 of the tagger's input and 0.2 of the scorers', each prediction with a mask of its own."""
     trainer = paper_trainer(**SIZES | {"hidden": 64})
+    if flat:
+        trainer.use_sentence_steps()
     network = trainer.network
     inputs: dict[str, Tensor] = {}
     for name, layer in (
