@@ -183,8 +183,15 @@ def steps_of(trainer: Trainer) -> SentenceSteps:
 
 
 @on_gpu
-@pytest.mark.parametrize("sizes", [{}, {"hidden": 200, "scorer_hidden": 200, "character_hidden": 50}])
-@pytest.mark.parametrize("oracle", ["static", "dynamic", "complete"])
+@pytest.mark.parametrize(
+    ("oracle", "sizes"),
+    [
+        ("static", {}),
+        ("dynamic", {}),
+        ("complete", {}),
+        ("static", {"hidden": 200, "scorer_hidden": 200, "character_hidden": 50}),
+    ],
+)
 def test_graphs_compute_what_single_kernels_do(oracle, sizes):
     """Rows of several lengths, replayed several times, against the same rows without graphs, and the plain loop."""
     device = torch.device("cuda")
