@@ -17,12 +17,14 @@ from discoparse.training.corpus import ChainTable, Corpus
 from discoparse.training.decision_store import DecisionStore
 from discoparse.training.loop import Trainer
 from discoparse.training.objective import (
+    IGNORED,
     Decisions,
     FirstLayers,
     factored_inputs,
     label_loss,
     plain_inputs,
     score_pairs,
+    single_loss,
     structural_loss,
 )
 from discoparse.tree import Token, Tree
@@ -249,3 +251,22 @@ def test_very_many_pairs_are_scored_in_parts(monkeypatch, inputs, dropout):
     assert max(sizes) == 100
     monkeypatch.setattr(objective, "checkpoint", lambda function, *arguments, use_reentrant: function(*arguments))
     torch.testing.assert_close(in_parts, score(100))
+
+
+@pytest.mark.parametrize("size", [1.0, 300.0])
+def test_the_loss_of_single_actions_from_a_table(size):
+    """The same as from segments, also for scores far apart; gradients, too, and none for what only fills up."""
+    torch.manual_seed(1)
+    pair_focus = torch.tensor([0, 0, 1, 2, 2, 2, 2, 3, 3])
+    optimal = torch.tensor([0, 1, 1, 0, 0, 1, 0, 1, 0]).bool()
+    best = torch.tensor([1, 2, 5, 7, IGNORED, IGNORED, IGNORED])  # the last focus, and two that only fill up
+    scores = (torch.randn(9) * size).requires_grad_()
+    decisions = Decisions(torch.zeros(5, 4).long(), torch.zeros(5).long(), pair_focus, pair_focus, optimal, 0)
+    expected = structural_loss(scores, decisions)
+    (gradient,) = torch.autograd.grad(expected, scores)
+    padded = torch.cat([scores, torch.randn(3)]).detach().requires_grad_()
+    found = single_loss(padded, torch.cat([pair_focus, torch.full((3,), 4)]), best)
+    torch.testing.assert_close(found, expected)
+    (found_gradient,) = torch.autograd.grad(found, padded)
+    torch.testing.assert_close(found_gradient[:9], gradient)
+    assert not found_gradient[9:].any()

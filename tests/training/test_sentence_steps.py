@@ -11,8 +11,9 @@ from torch import Tensor
 from discoparse.experiment.benchmark import own_trees
 from discoparse.neural import kernels
 from discoparse.training.loop import Trainer
+from discoparse.training.objective import IGNORED
 from discoparse.training.recipe import RECIPES
-from discoparse.training.sentence_rows import PADDING, RowPacker, SentenceRow, Shape
+from discoparse.training.sentence_rows import RowPacker, SentenceRow, Shape
 from discoparse.training.sentence_steps import SentenceSteps, has_sentence_steps
 from discoparse.tree import Token, Tree
 
@@ -128,14 +129,17 @@ def test_a_row_holds_what_the_plain_loop_reads(oracle):
         assert row.form_lengths.tolist() == [*lengths.tolist(), *[1] * (shape.tokens - n)]
         for k, length in enumerate(lengths.tolist()):
             assert row.characters[k, :length].tolist() == inputs.characters[inputs.forms[0, k], :length].tolist()
-        tags = corpus.tags.padded(index, shape.tokens, fill=PADDING)[0]
+        tags = corpus.tags.padded(index, shape.tokens, fill=-1)[0]
         assert row.tags.tolist() == tags.tolist()
         assert row.focus[:foci].tolist() == plain.focus.masked_fill(plain.focus == n, shape.tokens).tolist()
         assert row.label.tolist() == [*plain.label.tolist(), *[99] * (shape.foci - foci)]
         assert row.pair_focus[:pairs].tolist() == plain.pair_focus.tolist()
         shifted = plain.pair_item + (plain.pair_item >= foci) * (shape.foci - foci)  # singletons come after all foci
         assert row.pair_item[:pairs].tolist() == shifted.tolist()
-        assert row.pair_optimal.tolist() == [*plain.pair_optimal.long().tolist(), *[PADDING] * (shape.pairs - pairs)]
+        assert (row.pair_focus[pairs:] == foci - 1).all()
+        assert not (row.pair_focus[:pairs] == foci - 1).any(), "the last focus decides nothing"
+        best = {focus: pair for pair, focus in enumerate(plain.pair_focus.tolist()) if plain.pair_optimal[pair]}
+        assert row.best.tolist() == [best.get(focus, IGNORED) for focus in range(shape.foci)]
 
 
 def test_few_shapes():

@@ -20,11 +20,12 @@ from discoparse.neural.network import Scorers, look_up
 # Pairs are scored in parts of about this many numbers of the widest layer (167,000 pairs in the usual
 # network). Ordinary batches fit into one part; a right-branching tree of n tokens has n (n - 1) pairs.
 _NUMBERS_AT_ONCE = 1 << 25
+IGNORED = -100  # no gold label, no best action
 
 
 @dataclass
-class Decisions:
-    """The decisions of a batch. Each focus is labelled, and then decides about the next structural action.
+class Choices:
+    """What there is to decide in a batch. Each focus is labelled, and then decides about the next structural action.
 
     Tokens are rows of `Scorers.with_nil`. Items are former foci (their row) or, for SHIFT, the singleton of the next
     token (F + its row).
@@ -34,9 +35,14 @@ class Decisions:
     label: Tensor  # [F] gold label ids
     pair_focus: Tensor  # [R] row of the focus that decides
     pair_item: Tensor  # [R]
+
+
+@dataclass
+class Decisions(Choices):
+    """The same with what the oracle wants."""
+
     pair_optimal: Tensor  # [R] whether the oracle wants this action
     nil: int  # the row of nil
-    padding: Tensor | None = None  # [R] pairs that only fill up a shape, if there are any
 
 
 def decisions_of(trace: Trace, lengths: np.ndarray) -> Decisions:
@@ -77,11 +83,11 @@ class FirstLayers:
     labels: Tensor  # of FF_l [F, H]
 
 
-def factored_inputs(scorers: Scorers, rows: Tensor, decisions: Decisions) -> FirstLayers:
+def factored_inputs(scorers: Scorers, rows: Tensor, choices: Choices) -> FirstLayers:
     """First layers from token rows [M, D], every token projected once."""
     table = scorers.project(rows)  # [4 M, 3H]
     position = torch.arange(4, device=rows.device)
-    sums = look_up(table, decisions.focus * 4 + position).sum(1) + scorers.projection_bias  # [F, 3H]
+    sums = look_up(table, choices.focus * 4 + position).sum(1) + scorers.projection_bias  # [F, 3H]
     item, foci, labels = sums.chunk(3, 1)
     by_token = table.view(len(rows), 4, 3, -1)[:, :, 0]  # [M, 4, H], as items
     singleton = by_token[:-1, :2].sum(1) + by_token[-1, 2:].sum(0)  # [M - 1, H]
@@ -89,9 +95,9 @@ def factored_inputs(scorers: Scorers, rows: Tensor, decisions: Decisions) -> Fir
     return FirstLayers(lambda item, focus: look_up(items, item) + look_up(foci, focus), items.shape[1], labels)
 
 
-def plain_inputs(scorers: Scorers, rows: Tensor, decisions: Decisions) -> FirstLayers:
+def plain_inputs(scorers: Scorers, rows: Tensor, choices: Choices) -> FirstLayers:
     """The same from r(s), with the paper's dropout: one mask per prediction."""
-    foci = scorers.represent(rows, decisions.focus)  # [F, 4 D]
+    foci = scorers.represent(rows, choices.focus)  # [F, 4 D]
     token = torch.arange(len(rows) - 1, device=rows.device)
     nil = torch.full_like(token, len(rows) - 1)
     singletons = scorers.represent(rows, torch.stack([token, token, nil, nil], 1))
@@ -107,11 +113,16 @@ def parsing_losses(
     scorers: Scorers, last: Tensor, decisions: Decisions, chains: Tensor, gap_weight: float = 1.0
 ) -> tuple[Tensor, Tensor]:
     """Negative log-likelihoods of the structural and the labelling actions, summed, from token vectors [B, N, D]."""
-    rows = scorers.with_nil(last)
-    first = (plain_inputs if scorers.dropout.scorer else factored_inputs)(scorers, rows, decisions)
+    first = first_layers(scorers, last, decisions)
     structure = structural_loss(score_pairs(scorers, first, decisions), decisions, gap_weight)
     labels = label_loss(scorers, scorers.label_hidden_states(first.labels), decisions.label, chains)
     return structure, labels
+
+
+def first_layers(scorers: Scorers, last: Tensor, choices: Choices) -> FirstLayers:
+    """First layers from token vectors [B, N, D]: the plain way where their input has dropout."""
+    inputs = plain_inputs if scorers.dropout.scorer else factored_inputs
+    return inputs(scorers, scorers.with_nil(last), choices)
 
 
 def tagging_loss(scores: Tensor, gold: Tensor) -> Tensor:
@@ -119,7 +130,7 @@ def tagging_loss(scores: Tensor, gold: Tensor) -> Tensor:
     return F.cross_entropy(scores.flatten(0, 1), gold.flatten(), ignore_index=-1, reduction="sum")
 
 
-def score_pairs(scorers: Scorers, first: FirstLayers, decisions: Decisions) -> Tensor:
+def score_pairs(scorers: Scorers, first: FirstLayers, choices: Choices) -> Tensor:
     """FF_s of every pair [R].
 
     Where there are very many, only one part of them is in memory at a time: the gradient computes it again.
@@ -129,9 +140,9 @@ def score_pairs(scorers: Scorers, first: FirstLayers, decisions: Decisions) -> T
         return scorers.pair_scores(first.pairs(item, focus))
 
     at_once = scored_at_once(first.width)
-    if len(decisions.pair_item) <= at_once:
-        return score(decisions.pair_item, decisions.pair_focus)
-    parts = zip(decisions.pair_item.split(at_once), decisions.pair_focus.split(at_once), strict=True)
+    if len(choices.pair_item) <= at_once:
+        return score(choices.pair_item, choices.pair_focus)
+    parts = zip(choices.pair_item.split(at_once), choices.pair_focus.split(at_once), strict=True)
     return torch.cat([checkpoint(score, item, focus, use_reentrant=False) for item, focus in parts])
 
 
@@ -146,14 +157,22 @@ def structural_loss(scores: Tensor, decisions: Decisions, gap_weight: float = 1.
     Decisions with an optimal action that makes a discontinuous constituent count `gap_weight` times.
     """
     count = len(decisions.focus)
-    if decisions.padding is not None:
-        scores = scores.masked_fill(decisions.padding, -torch.inf)
     everything = _log_sum_exp(scores, decisions.pair_focus, count)
     wanted = _log_sum_exp(scores.masked_fill(~decisions.pair_optimal, -torch.inf), decisions.pair_focus, count)
     # A focus without a following decision (the last of a sentence) has no pairs: both sums are minus infinity.
     decided = torch.isfinite(everything)
     losses = torch.where(decided, everything - wanted, 0.0)
     return (losses * _gap_weights(decisions, gap_weight)).sum() if gap_weight != 1 else losses.sum()
+
+
+def single_loss(scores: Tensor, pair_focus: Tensor, best: Tensor) -> Tensor:
+    """What `structural_loss` is where every decision has one optimal action: the pair `best` [F] of each focus.
+
+    It takes a table of foci and pairs, which few kernels go through. A focus that decides nothing has `IGNORED`.
+    """
+    mine = pair_focus == torch.arange(len(best), device=scores.device)[:, None]  # [F, R]
+    table = torch.where(mine, scores, torch.finfo(scores.dtype).min)
+    return F.cross_entropy(table, best, ignore_index=IGNORED, reduction="sum")
 
 
 def _gap_weights(decisions: Decisions, weight: float) -> Tensor:

@@ -1,7 +1,7 @@
 """A sentence with one derivation as a row of numbers on the device: all that an update reads, in few shapes.
 
 Sentences are padded to a shape, so that many share one CUDA graph. What is padded adds nothing to a loss: tags and
-labels that are ignored, pairs that are marked as such.
+labels that are ignored, and pairs of a focus that decides nothing: the last of the sentence.
 
 Shapes: N tokens, L characters of a token, F = 2N-1 foci, R pairs of a focus and one of its legal actions.
 """
@@ -17,8 +17,9 @@ from torch import Tensor
 
 from discoparse.training.corpus import Corpus
 from discoparse.training.decision_store import Rows
+from discoparse.training.objective import IGNORED
 
-PADDING = -1  # as a tag, or instead of whether a pair is optimal
+NO_TAG = -1
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Shape:
     def sizes(self) -> list[int]:
         """How many numbers each part of a row has, in the order of `SentenceRow`."""
         n = self.tokens
-        return [n, n, n, n * self.characters, 1, 4 * self.foci, self.foci, self.pairs, self.pairs, self.pairs]
+        return [n, n, n, n * self.characters, 1, 4 * self.foci, self.foci, self.foci, self.pairs, self.pairs]
 
 
 def _multiple(number: int, unit: int) -> int:
@@ -75,11 +76,11 @@ class SentenceRow:
     form_lengths: Tensor  # [N]
     characters: Tensor  # [N, L] ids; here every token has a form of its own, even where two are alike
     lengths: Tensor  # [1] tokens of the sentence
-    focus: Tensor  # [F, 4], and the rest as in `Decisions`
-    label: Tensor  # [F]
-    pair_focus: Tensor  # [R]
-    pair_item: Tensor  # [R]
-    pair_optimal: Tensor  # [R] 1, 0 or PADDING
+    focus: Tensor  # [F, 4] as in `Decisions`
+    label: Tensor  # [F] likewise
+    best: Tensor  # [F] the pair that is the optimal action of a focus
+    pair_focus: Tensor  # [R] as in `Decisions`
+    pair_item: Tensor  # [R] likewise
 
     @classmethod
     def of(cls, row: Tensor, shape: Shape) -> SentenceRow:
@@ -90,7 +91,7 @@ class SentenceRow:
 
 
 class RowPacker:
-    """Makes the rows of a corpus's sentences."""
+    """Makes the rows of a corpus's sentences, for derivations with one optimal action at every step."""
 
     def __init__(self, corpus: Corpus, no_label: int) -> None:
         """`no_label` is the gold label of padding, which the loss ignores."""
@@ -110,9 +111,9 @@ class RowPacker:
         shape = Shape.of(n, int(form_lengths.max()), len(pairs))
         row = np.zeros(sum(shape.sizes), dtype=np.int64)
         parts = np.split(row, np.cumsum(shape.sizes)[:-1])
-        words, tags, lengths, characters, length, focus, label, pair_focus, pair_item, pair_optimal = parts
+        words, tags, lengths, characters, length, focus, label, best, pair_focus, pair_item = parts
         words[:n] = self.words[forms]
-        tags[:] = PADDING
+        tags[:] = NO_TAG
         tags[:n] = self.tags[sentence]
         lengths[:] = 1  # a recurrence over nothing has no last state
         lengths[:n] = form_lengths
@@ -123,11 +124,13 @@ class RowPacker:
         table[: len(foci)] = np.where(foci[:, :4] < 0, shape.tokens, foci[:, :4])
         label[:] = self.no_label
         label[: len(foci)] = foci[:, 4]
+        wanted = pairs[:, 2] > 0
+        best[:] = IGNORED
+        best[pairs[wanted, 0]] = np.flatnonzero(wanted)
+        pair_focus[:] = len(foci) - 1
         pair_focus[: len(pairs)] = pairs[:, 0]
         item = pairs[:, 1]
         pair_item[: len(pairs)] = np.where(item >= 0, item, shape.foci - 2 - item)
-        pair_optimal[:] = PADDING
-        pair_optimal[: len(pairs)] = pairs[:, 2]
         return shape, row
 
     def upload(self, decisions: Iterable[tuple[int, Rows]]) -> dict[int, tuple[Shape, Tensor]]:

@@ -18,15 +18,23 @@ from discoparse.neural.network import Inputs, Network
 from discoparse.training.corpus import Corpus
 from discoparse.training.decision_store import DecisionStore, Rows
 from discoparse.training.flat_update import FlatUpdate
-from discoparse.training.objective import Decisions, parsing_losses, scored_at_once, tagging_loss
+from discoparse.training.objective import (
+    IGNORED,
+    Choices,
+    first_layers,
+    label_loss,
+    score_pairs,
+    scored_at_once,
+    single_loss,
+    tagging_loss,
+)
 from discoparse.training.optimisation import Optimisation
 from discoparse.training.recipe import Recipe
-from discoparse.training.sentence_rows import PADDING, RowPacker, SentenceRow, Shape
+from discoparse.training.sentence_rows import RowPacker, SentenceRow, Shape
 from discoparse.training.unknown import replace_rare_words
 
 LOSSES = ("structure", "label", "tag")
 _MOST_GRAPHS = 256  # shapes after that are trained on without one
-_IGNORED = -100  # by the loss of labels
 
 
 def has_sentence_steps(recipe: Recipe) -> bool:
@@ -59,9 +67,9 @@ class SentenceSteps:
         self.optimisation = optimisation
         self.recipe = recipe
         self.rare = rare  # the first id of a rare word
-        padding = torch.full_like(chains[:1], PADDING)
-        padding[0, 0] = _IGNORED
-        self.chains = torch.cat([chains, padding])
+        ignored = torch.full_like(chains[:1], -1)  # as `label_loss` wants it
+        ignored[0, 0] = IGNORED
+        self.chains = torch.cat([chains, ignored])
         self.packer = RowPacker(corpus, no_label=len(chains))
         self.update = FlatUpdate(optimisation, 2 * len(corpus))
         self.unexplored: dict[int, tuple[Shape, Tensor]] = {}
@@ -156,13 +164,9 @@ class SentenceSteps:
     def _parsing_losses(self, slot: _Slot) -> tuple[Tensor, Tensor]:
         _, last = self._encode(slot)
         row = slot.row
-        decisions = Decisions(
-            row.focus,
-            row.label,
-            row.pair_focus,
-            row.pair_item,
-            row.pair_optimal > 0,
-            slot.shape.tokens,
-            row.pair_optimal == PADDING,
-        )
-        return parsing_losses(self.network.scorers, last, decisions, self.chains)
+        choices = Choices(row.focus, row.label, row.pair_focus, row.pair_item)
+        scorers = self.network.scorers
+        first = first_layers(scorers, last, choices)
+        structure = single_loss(score_pairs(scorers, first, choices), row.pair_focus, row.best)
+        labels = label_loss(scorers, scorers.label_hidden_states(first.labels), row.label, self.chains)
+        return structure, labels
