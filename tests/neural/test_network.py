@@ -8,9 +8,10 @@ from itertools import combinations
 import pytest
 import torch
 from oracle_batches import batch_oracle, decisions_for
+from torch import nn
 from walks import random_gold
 
-from discoparse.neural.network import Dropout, Inputs, Network, NetworkConfig
+from discoparse.neural.network import Dropout, Inputs, Network, NetworkConfig, stacked
 from discoparse.neural.scoring import FoldedScorers, ScoringPolicy
 from discoparse.training.objective import factored_inputs, plain_inputs, score_pairs
 from discoparse.tree import gap_tokens
@@ -145,3 +146,23 @@ def test_word_and_character_vectors_are_dropped_as_wholes(network):
         assert share == pytest.approx(0.3, abs=4 * (0.21 / 2000) ** 0.5)
     assert set((forms[..., 0] + words[..., 0]).unique().tolist()) == {0.0, 2.0}
     assert encoder.eval()._drop(*whole) == whole
+
+
+@pytest.mark.parametrize("adjacent", [False, True])
+def test_stacked_directions(adjacent):
+    """Values and gradients of `torch.stack`; a view where the two lie side by side, a copy where they do not."""
+    memory = torch.randn(5 + 12 + 12 + 1)
+    one, other = (nn.Parameter(torch.empty(0)) for _ in range(2))
+    one.data = memory[5:17].view(3, 4)
+    other.data = memory[17:29].view(3, 4) if adjacent else memory[18:30].view(3, 4)
+    found, expected = stacked(one, other), torch.stack([one, other])
+    assert torch.equal(found, expected)
+    weight = torch.randn(2, 3, 4)
+    for ours, theirs in zip(
+        torch.autograd.grad((found * weight).sum(), [one, other]),
+        torch.autograd.grad((expected * weight).sum(), [one, other]),
+        strict=True,
+    ):
+        assert torch.equal(ours, theirs)
+    memory += 1
+    assert torch.equal(found, torch.stack([one, other])) == adjacent

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from discoparse.experiment.benchmark import own_trees
 from discoparse.neural import kernels
+from discoparse.neural.network import stacked
 from discoparse.training.loop import Trainer
 from discoparse.training.objective import IGNORED
 from discoparse.training.recipe import RECIPES
@@ -84,6 +85,9 @@ def test_the_network_and_its_averages_are_views_of_the_flat_memory():
     assert sum(p.numel() for p in parameters.values()) == len(steps.update.values)
     memory = steps.update.values.untyped_storage().data_ptr()
     assert {p.untyped_storage().data_ptr() for p in parameters.values()} == {memory}
+    for layer in (trainer.network.encoder.character_lstm, *trainer.network.encoder.layers):
+        for pair in zip(layer.forward_lstm.parameters(), layer.backward_lstm.parameters(), strict=True):
+            assert stacked(*pair).data_ptr() == pair[0].data_ptr(), "directions are side by side"
     averaged = trainer.optimisation.averaged()
     assert averaged.keys() == parameters.keys()
     for name, parameter in parameters.items():

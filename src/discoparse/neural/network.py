@@ -7,6 +7,7 @@ characters, D = 2 x hidden, H units in the scorers' hidden layers, F focus items
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -74,14 +75,37 @@ class BiLSTM(nn.Module):
         from discoparse.neural.kernels.recurrence import recurrence
 
         pairs = zip(self.forward_lstm.all_weights[0], self.backward_lstm.all_weights[0], strict=True)
-        input_weight, weight, input_bias, bias = (torch.stack(pair) for pair in pairs)  # [2, 4 x hidden, ...] each
+        input_weight, weight, input_bias, bias = (stacked(*pair) for pair in pairs)  # [2, 4 x hidden, ...] each
         inputs = F.linear(x, input_weight.flatten(0, 1), (input_bias + bias).flatten())
         return recurrence(inputs.unflatten(-1, (2, -1)), weight, lengths)
 
 
+class _Adjacent(torch.autograd.Function):
+    """Two tensors that lie side by side in memory, as one."""
+
+    @staticmethod
+    def forward(ctx: Any, one: Tensor, other: Tensor) -> Tensor:
+        return one.detach().as_strided((2, *one.shape), (one.numel(), *one.stride()))
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
+        return gradient[0], gradient[1]
+
+
+def stacked(one: Tensor, other: Tensor) -> Tensor:
+    """`torch.stack` of two parameters of one shape; nothing is copied where they lie side by side in memory."""
+    same = one.untyped_storage().data_ptr() == other.untyped_storage().data_ptr()
+    if same and other.storage_offset() == one.storage_offset() + one.numel() and one.is_contiguous():
+        adjacent: Tensor = _Adjacent.apply(one, other)  # type: ignore[no-untyped-call]
+        return adjacent
+    return torch.stack([one, other])
+
+
 def both_ends(states: Tensor, lengths: Tensor) -> Tensor:
     """Where each direction has read all: [B, N, 2, hidden] -> [B, 2 x hidden]."""
-    return torch.cat([_take(states[:, :, 0], (lengths - 1)[:, None]).squeeze(1), states[:, 0, 1]], -1)
+    batch, width = states.shape[:2]
+    first = torch.arange(0, 2 * batch * width, 2 * width, device=states.device)  # [B] rows of a sequence's first states
+    return look_up(states.flatten(0, 2), torch.stack([first + 2 * (lengths - 1), first + 1], 1)).flatten(1)
 
 
 def _mirror(lengths: Tensor, width: int) -> Tensor:

@@ -25,8 +25,10 @@ class FlatUpdate:
         """`most_updates` is how many are scheduled at once, at most."""
         self.optimisation = optimisation
         given, averages = optimisation.parameters, optimisation.average
-        # Matrix products are faster with operands at multiples of 16 bytes, so odd sizes, all biases, come last.
-        order = sorted(range(len(given)), key=lambda k: given[k].numel() % 4 != 0)
+        # Matrix products are faster with operands at multiples of 16 bytes, so odd sizes, all biases, come last. The
+        # weights of the two directions of a bi-LSTM lie side by side: they are used together.
+        names = [name.replace(".forward_lstm.", ".").replace(".backward_lstm.", ".") for name in optimisation.names]
+        order = sorted(range(len(given)), key=lambda k: (given[k].numel() % 4 != 0, names[k]))
         self.parameters = [given[k] for k in order]
         self.values = torch.cat([parameter.detach().flatten() for parameter in self.parameters])  # [P]
         self.average = torch.cat([averages[k].flatten() for k in order])  # [P] in double precision
