@@ -13,6 +13,7 @@ NEEDED = {
     "src/discoparse/neural/kernels/derivation.py": "triton",
     "src/discoparse/neural/kernels/functions.py": "triton",
     "src/discoparse/neural/kernels/recurrence.py": "triton",
+    "src/discoparse/neural/kernels/stepwise.py": "triton",
 }
 collect_ignore = [module for module, extra in NEEDED.items() if find_spec(extra) is None]
 

@@ -51,6 +51,7 @@ class BiLSTM(nn.Module):
         super().__init__()
         self.forward_lstm = nn.LSTM(input_size, hidden, batch_first=True)
         self.backward_lstm = nn.LSTM(input_size, hidden, batch_first=True)
+        self.stepwise = False  # on a GPU, one kernel a position where there is one sequence: for CUDA graphs
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         """[B, N, input] -> [B, N, 2 x hidden]."""
@@ -72,12 +73,13 @@ class BiLSTM(nn.Module):
 
     def _states(self, x: Tensor, lengths: Tensor) -> Tensor:
         """The states of both directions by the kernel: [B, N, input] -> [B, N, 2, hidden]."""
-        from discoparse.neural.kernels.recurrence import recurrence
+        from discoparse.neural.kernels import recurrence, stepwise
 
         pairs = zip(self.forward_lstm.all_weights[0], self.backward_lstm.all_weights[0], strict=True)
         input_weight, weight, input_bias, bias = (stacked(*pair) for pair in pairs)  # [2, 4 x hidden, ...] each
         inputs = F.linear(x, input_weight.flatten(0, 1), (input_bias + bias).flatten())
-        return recurrence(inputs.unflatten(-1, (2, -1)), weight, lengths)
+        compute = stepwise.stepwise if self.stepwise and len(x) == 1 else recurrence.recurrence
+        return compute(inputs.unflatten(-1, (2, -1)), weight, lengths)
 
 
 class _Adjacent(torch.autograd.Function):
@@ -145,6 +147,12 @@ class Encoder(nn.Module):
         sizes = [config.input_size] + [2 * config.hidden] * (config.layers - 1)
         self.layers = nn.ModuleList(BiLSTM(size, config.hidden) for size in sizes[: config.layers])
         self.projection = nn.Linear(config.input_size, 2 * config.hidden) if not config.layers else None
+
+    def use_steps(self, stepwise: bool) -> None:
+        """Whether the layers over a single sentence take one kernel a position on a GPU, which suits CUDA graphs."""
+        for layer in self.layers:
+            assert isinstance(layer, BiLSTM)
+            layer.stepwise = stepwise
 
     def form_vectors(self, characters: Tensor, lengths: Tensor) -> Tensor:
         """c(x) of distinct word forms: [U, L] -> [U, form size]."""

@@ -37,7 +37,7 @@ class Shape:
         >>> Shape.of(tokens=13, characters=9, pairs=70)
         Shape(tokens=16, characters=16, pairs=96)
         """
-        return cls(_multiple(tokens, 8), 16 if characters <= 16 else _multiple(characters, 8), _doubling(pairs, 64))
+        return cls(_multiple(tokens, 4), 16 if characters <= 16 else _multiple(characters, 8), _doubling(pairs, 64))
 
     @property
     def foci(self) -> int:

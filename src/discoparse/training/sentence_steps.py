@@ -34,7 +34,7 @@ from discoparse.training.sentence_rows import RowPacker, SentenceRow, Shape
 from discoparse.training.unknown import replace_rare_words
 
 LOSSES = ("structure", "label", "tag")
-_MOST_GRAPHS = 256  # shapes after that are trained on without one
+_MOST_GRAPHS = 400  # shapes after that are trained on without one
 
 
 def has_sentence_steps(recipe: Recipe) -> bool:
@@ -81,10 +81,15 @@ class SentenceSteps:
         self.summed = torch.zeros(len(LOSSES), dtype=torch.float64, device=device)
         self.sums = dict(zip(LOSSES, self.summed, strict=True))  # since `set_sums`
         self.recorded = 0  # graphs
-        self.usable = device.type == "cuda"
+        self.use_graphs(device.type == "cuda")
         if self.usable:  # graphs share memory, as in `discoparse.neural.graphs`
             self.pool = torch.cuda.graph_pool_handle()
             self.stream = torch.cuda.Stream()
+
+    def use_graphs(self, usable: bool) -> None:
+        """Whether to record graphs from now on."""
+        self.usable = usable
+        self.network.encoder.use_steps(usable)
 
     def start(self, decisions: DecisionStore, explored: Mapping[int, Rows], sentences: int) -> None:
         """Prepare for so many sentences, with `decisions` to learn from where nothing was `explored`."""
@@ -137,8 +142,10 @@ class SentenceSteps:
             return graph
 
         slot.graph = or_warn(record, slot.memory.device)
-        self.usable = slot.graph is not None
-        self.recorded += 1
+        if slot.graph is None:
+            self.use_graphs(False)
+        else:
+            self.recorded += 1
 
     def _train(self, slot: _Slot) -> None:
         """Section 3.5: an update for the tagging objective, then one for the parsing objective."""

@@ -212,10 +212,15 @@ class _Recurrence(torch.autograd.Function):
             _backward[grid](
                 grad_state, weight, lengths, cell, gates, grad_cell, grad_gates, batch, width, hidden, _ROWS, **tiles
             )
-        # A state's successor is to its right in the first direction, to its left in the second.
-        ahead = grad_gates[:, 1:, 0].flatten(0, 1).t() @ state[:, :-1, 0].flatten(0, 1)
-        back = grad_gates[:, :-1, 1].flatten(0, 1).t() @ state[:, 1:, 1].flatten(0, 1)
-        return grad_gates, torch.stack([ahead, back]), None
+        return grad_gates, weight_gradient(grad_gates, state), None
+
+
+def weight_gradient(grad_gates: Tensor, state: Tensor) -> Tensor:
+    """The gradient of the recurrent weights: [B, N, 2, 4H], [B, N, 2, H] -> [2, 4H, H]."""
+    # A state's successor is to its right in the first direction, to its left in the second.
+    ahead = grad_gates[:, 1:, 0].flatten(0, 1).t() @ state[:, :-1, 0].flatten(0, 1)
+    back = grad_gates[:, :-1, 1].flatten(0, 1).t() @ state[:, 1:, 1].flatten(0, 1)
+    return torch.stack([ahead, back])
 
 
 def recurrence(inputs: Tensor, weight: Tensor, lengths: Tensor) -> Tensor:
