@@ -23,11 +23,11 @@ def numbers(seed: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     return torch.randn(COUNT, generator=torch.Generator().manual_seed(seed), dtype=dtype).to(DEVICE)
 
 
-def update(gradient, values, average, clip: float, noisy: bool) -> None:
+def update(gradient, values, average, clip: float, noisy: bool, averaged: int = 1) -> None:
     """By the second row of the schedule."""
     schedule = torch.tensor(SCHEDULE, dtype=torch.float64, device=DEVICE)
     cursor = torch.ones(1, dtype=torch.long, device=DEVICE)
-    averaging.averaged_update(gradient, gradient.norm(), values, average, schedule, cursor, clip, noisy)
+    averaging.averaged_update(gradient, gradient.norm(), values, average, schedule, cursor, clip, noisy, averaged)
 
 
 @pytest.mark.parametrize("clip", [3.0, 1000.0])
@@ -39,6 +39,20 @@ def test_clipping_step_and_average(clip):
     update(gradient, values, average, clip, noisy=False)
     torch.testing.assert_close(values, expected)
     torch.testing.assert_close(average, mean, rtol=1e-6, atol=1e-6)
+
+
+def test_two_steps_of_the_average_in_one_pass():
+    """The values before the update, with the share of the row before, and those after it."""
+    gradient, values, average = numbers(1), numbers(2), numbers(3, torch.float64)
+    first = average + SCHEDULE[0][2] * (values.double() - average)
+    after = values - 0.5 * gradient
+    mean = first + 0.125 * (after.double() - first)
+    update(gradient, values, average, 1000.0, noisy=False, averaged=2)
+    torch.testing.assert_close(average, mean, rtol=1e-6, atol=1e-6)
+    untouched = average.clone()
+    update(gradient, values, average, 1000.0, noisy=False, averaged=0)
+    torch.testing.assert_close(values, after - 0.5 * gradient)
+    assert torch.equal(average, untouched)
 
 
 def test_the_average_is_in_double_precision():

@@ -108,6 +108,21 @@ def test_averaged_sgd_averages_all_iterates(flat):
     assert not torch.equal(optimisation.averaged()["used"], network.used)
 
 
+def test_the_average_may_take_two_steps_at_once():
+    """As it does for the two updates of a sentence."""
+    averages = []
+    for averaged in ((1, 1), (0, 2)):
+        torch.manual_seed(0)
+        network = OneVector(5)
+        optimisation = Optimisation(network, Recipe(warmup_steps=1), 10)
+        update = FlatUpdate(optimisation, 10)
+        update.plan(10)
+        for k in range(10):
+            update((network.used * torch.randn(5)).sum() * 10, averaged=averaged[k % 2])
+        averages.append(optimisation.averaged()["used"])
+    torch.testing.assert_close(*averages)
+
+
 @WAYS
 def test_the_average_does_not_stall(flat):
     """Late in a long training a step still moves the mean by its share."""
@@ -164,13 +179,13 @@ def test_steps_for_tagging_and_parsing_alternate(flat, monkeypatch):
     kind, name = (FlatUpdate, "__call__") if flat else (Optimisation, "update")
     update = getattr(kind, name)
 
-    def watch(self: Optimisation | FlatUpdate, loss: Tensor) -> None:
+    def watch(self: Optimisation | FlatUpdate, loss: Tensor, **options: int) -> None:
         network = trainer.network
         second = network.encoder.layers[1].forward_lstm.weight_hh_l0
         wanted = [network.tagger.weight, second, network.scorers.label_output.weight]
         gradients = torch.autograd.grad(loss, wanted, retain_graph=True, allow_unused=True)
         seen.append((*(gradient is not None for gradient in gradients), loss.item()))
-        update(self, loss)
+        update(self, loss, **options)
 
     monkeypatch.setattr(kind, name, watch)
     trainer.start_epoch()

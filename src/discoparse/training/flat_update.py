@@ -54,8 +54,11 @@ class FlatUpdate:
         self.schedule[:updates] = torch.tensor(rows, dtype=torch.float64).to(self.schedule.device)
         self.cursor.zero_()
 
-    def __call__(self, loss: Tensor) -> None:
-        """Gradient of the loss, clipped and noised; one step; one step of the average. The host counts the steps."""
+    def __call__(self, loss: Tensor, averaged: int = 1) -> None:
+        """Gradient of the loss, clipped and noised; one step; one step of the average. The host counts the steps.
+
+        With `averaged` 0 the average is left behind, and the next update, with 2, takes both steps of it in one pass.
+        """
         found = torch.autograd.grad(loss, self.parameters, allow_unused=True)
         parts = [
             self.zeros[: parameter.numel()] if gradient is None else gradient.flatten()
@@ -69,18 +72,21 @@ class FlatUpdate:
 
             numbers = (self.schedule, self.cursor)
             noisy = recipe.gradient_noise > 0
-            averaged_update(self.gradient, norm, self.values, self.average, *numbers, recipe.clip_norm, noisy)
+            averaged_update(self.gradient, norm, self.values, self.average, *numbers, recipe.clip_norm, noisy, averaged)
         else:
-            self._update(norm)
+            self._update(norm, averaged)
         self.cursor += 1
 
     @torch.no_grad()
-    def _update(self, norm: Tensor) -> None:
+    def _update(self, norm: Tensor, averaged: int) -> None:
         """What the kernel does."""
         recipe = self.optimisation.recipe
         rate, deviation, share = self.schedule.index_select(0, self.cursor)[0]
+        if averaged == 2:
+            self.average += (self.values - self.average) * self.schedule.index_select(0, self.cursor - 1)[0, 2]
         step = self.gradient * (recipe.clip_norm / (norm + 1e-6)).clamp(max=1.0)
         if recipe.gradient_noise:
             step += torch.randn_like(step) * deviation
         self.values -= rate * step
-        self.average += (self.values - self.average) * share
+        if averaged:
+            self.average += (self.values - self.average) * share

@@ -150,9 +150,9 @@ class SentenceSteps:
     def _train(self, slot: _Slot) -> None:
         """Section 3.5: an update for the tagging objective, then one for the parsing objective."""
         tagging = self._tagging_loss(slot)
-        self.update(tagging)
+        self.update(tagging, averaged=0)
         structure, labels = self._parsing_losses(slot)
-        self.update(structure + labels)
+        self.update(structure + labels, averaged=2)
         torch.stack([structure.detach(), labels.detach(), tagging.detach()], out=self.memory)
         self.summed += self.memory
 

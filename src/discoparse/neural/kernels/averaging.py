@@ -22,6 +22,7 @@ def _update(  # type: ignore[no-untyped-def]
     count,  # P
     clip,
     noisy: tl.constexpr,
+    averaged: tl.constexpr,
     block: tl.constexpr,
 ):
     row = schedule + tl.load(cursor) * 3
@@ -32,10 +33,15 @@ def _update(  # type: ignore[no-untyped-def]
     step *= tl.minimum(clip / (tl.load(norm) + 1e-6), 1.0)  # as torch.nn.utils.clip_grad_norm_
     if noisy:
         step += tl.load(row + 1).to(tl.float32) * tl.randn(tl.load(seed), place)
-    value = tl.load(values + place, mask=there, other=0.0) - rate * step
+    before = tl.load(values + place, mask=there, other=0.0)
+    value = before - rate * step
     tl.store(values + place, value, mask=there)
-    mean = tl.load(average + place, mask=there, other=0.0)
-    tl.store(average + place, mean + (value.to(tl.float64) - mean) * tl.load(row + 2), mask=there)
+    if averaged > 0:
+        mean = tl.load(average + place, mask=there, other=0.0)
+        if averaged == 2:
+            mean += (before.to(tl.float64) - mean) * tl.load(row - 1)
+        mean += (value.to(tl.float64) - mean) * tl.load(row + 2)
+        tl.store(average + place, mean, mask=there)
 
 
 def averaged_update(
@@ -47,11 +53,27 @@ def averaged_update(
     cursor: Tensor,
     clip: float,
     noisy: bool,
+    averaged: int = 1,
 ) -> None:
-    """Update parameters [P] and their average [P]; the numbers of this update are in row `cursor` of `schedule`."""
+    """Update parameters [P] and their average [P]; the numbers of this update are in row `cursor` of `schedule`.
+
+    The average takes in the new values, or the old and the new ones (2), or nothing (0): going through it takes more
+    time than all the rest, so two updates may share one pass.
+    """
     seed = torch.randint(1 << 31, (1,), device=values.device) if noisy else cursor
     grid = (triton.cdiv(len(values), _BLOCK),)
     with torch.cuda.device_of(values):  # Triton launches on the current GPU
         _update[grid](
-            gradient, norm, values, average, schedule, cursor, seed, len(values), clip, noisy=noisy, block=_BLOCK
+            gradient,
+            norm,
+            values,
+            average,
+            schedule,
+            cursor,
+            seed,
+            len(values),
+            clip,
+            noisy=noisy,
+            averaged=averaged,
+            block=_BLOCK,
         )
