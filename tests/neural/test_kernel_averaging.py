@@ -41,6 +41,14 @@ def test_clipping_step_and_average(clip):
     torch.testing.assert_close(average, mean, rtol=1e-6, atol=1e-6)
 
 
+def test_parameters_without_a_gradient():
+    """The last ones may have none: they stay where they are, but for the noise."""
+    gradient, values, average = numbers(1)[:1500], numbers(2), numbers(3, torch.float64)
+    expected = torch.cat([values[:1500] - 0.5 * gradient, values[1500:]])
+    update(gradient, values, average, 1000.0, noisy=False)
+    torch.testing.assert_close(values, expected)
+
+
 def test_two_steps_of_the_average_in_one_pass():
     """The values before the update, with the share of the row before, and those after it."""
     gradient, values, average = numbers(1), numbers(2), numbers(3, torch.float64)

@@ -8,11 +8,15 @@ Shapes: P numbers in all parameters together.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
 from discoparse.neural import kernels
 from discoparse.training.optimisation import Optimisation, learning_rate, noise_deviation
+
+_ALIGNED = 4  # numbers, of four bytes each
 
 
 class FlatUpdate:
@@ -21,26 +25,32 @@ class FlatUpdate:
     The network and the `Optimisation` go on to see the same numbers, as views.
     """
 
-    def __init__(self, optimisation: Optimisation, most_updates: int) -> None:
-        """`most_updates` is how many are scheduled at once, at most."""
+    def __init__(
+        self, optimisation: Optimisation, most_updates: int, comes_last: Callable[[str], bool] = lambda name: False
+    ) -> None:
+        """`most_updates` is how many are scheduled at once, at most. Parameters that have no gradient in many updates
+        should come last: they then take less time."""
         self.optimisation = optimisation
         given, averages = optimisation.parameters, optimisation.average
-        # Matrix products are faster with operands at multiples of 16 bytes, so odd sizes, all biases, come last. The
-        # weights of the two directions of a bi-LSTM lie side by side: they are used together.
+        # The weights of the two directions of a bi-LSTM lie side by side: they are used together.
         names = [name.replace(".forward_lstm.", ".").replace(".backward_lstm.", ".") for name in optimisation.names]
-        order = sorted(range(len(given)), key=lambda k: (given[k].numel() % 4 != 0, names[k]))
+        order = sorted(range(len(given)), key=lambda k: (comes_last(names[k]), names[k]))
         self.parameters = [given[k] for k in order]
-        self.values = torch.cat([parameter.detach().flatten() for parameter in self.parameters])  # [P]
-        self.average = torch.cat([averages[k].flatten() for k in order])  # [P] in double precision
+        # Matrix products are faster with operands at multiples of 16 bytes, so there are gaps after odd sizes.
+        sizes = [parameter.numel() for parameter in self.parameters]
+        self.gaps = [-size % _ALIGNED for size in sizes]
+        self.values = given[0].new_zeros(sum(sizes) + sum(self.gaps), requires_grad=False)  # [P]
+        self.average = torch.zeros_like(self.values, dtype=optimisation.precision)  # [P]
         self.gradient = torch.zeros_like(self.values)  # [P]
         start = 0
-        for k in order:
-            end, shape = start + given[k].numel(), given[k].shape
-            given[k].data = self.values[start:end].view(shape)
-            averages[k] = self.average[start:end].view(shape)
-            start = end
+        for k, size, gap in zip(order, sizes, self.gaps, strict=True):
+            for flat, tensor in ((self.values, given[k]), (self.average, averages[k])):
+                flat[start : start + size] = tensor.detach().flatten()
+            given[k].data = self.values[start : start + size].view(given[k].shape)
+            averages[k] = self.average[start : start + size].view(given[k].shape)
+            start += size + gap
         device = self.values.device
-        self.zeros = self.values.new_zeros(max(parameter.numel() for parameter in self.parameters))
+        self.zeros = self.values.new_zeros(max(sizes))
         self.schedule = torch.zeros(most_updates, 3, dtype=torch.float64, device=device)
         self.cursor = torch.zeros(1, dtype=torch.long, device=device)  # the row of the next update
 
@@ -59,34 +69,40 @@ class FlatUpdate:
 
         With `averaged` 0 the average is left behind, and the next update, with 2, takes both steps of it in one pass.
         """
-        found = torch.autograd.grad(loss, self.parameters, allow_unused=True)
-        parts = [
-            self.zeros[: parameter.numel()] if gradient is None else gradient.flatten()
-            for parameter, gradient in zip(self.parameters, found, strict=True)
-        ]
-        torch.cat(parts, out=self.gradient)
-        norm = torch.linalg.vector_norm(self.gradient)
+        gradient = self._gradient(loss)
+        norm = torch.linalg.vector_norm(gradient)
         recipe = self.optimisation.recipe
         if self.values.is_cuda and kernels.available():
             from discoparse.neural.kernels.averaging import averaged_update
 
-            numbers = (self.schedule, self.cursor)
-            noisy = recipe.gradient_noise > 0
-            averaged_update(self.gradient, norm, self.values, self.average, *numbers, recipe.clip_norm, noisy, averaged)
+            numbers = (self.schedule, self.cursor, recipe.clip_norm, recipe.gradient_noise > 0)
+            averaged_update(gradient, norm, self.values, self.average, *numbers, averaged)
         else:
-            self._update(norm, averaged)
+            self._update(gradient, norm, averaged)
         self.cursor += 1
 
+    def _gradient(self, loss: Tensor) -> Tensor:
+        """The gradient of all parameters, up to the last one that has any [at most P]."""
+        found = list(torch.autograd.grad(loss, self.parameters, allow_unused=True))
+        while found[-1] is None:
+            found.pop()
+        parts = []
+        for parameter, gradient, gap in zip(self.parameters, found, self.gaps, strict=False):
+            parts.append(self.zeros[: parameter.numel()] if gradient is None else gradient.flatten())
+            if gap:
+                parts.append(self.zeros[:gap])
+        return torch.cat(parts, out=self.gradient[: sum(map(len, parts))])
+
     @torch.no_grad()
-    def _update(self, norm: Tensor, averaged: int) -> None:
+    def _update(self, gradient: Tensor, norm: Tensor, averaged: int) -> None:
         """What the kernel does."""
         recipe = self.optimisation.recipe
         rate, deviation, share = self.schedule.index_select(0, self.cursor)[0]
         if averaged == 2:
             self.average += (self.values - self.average) * self.schedule.index_select(0, self.cursor - 1)[0, 2]
-        step = self.gradient * (recipe.clip_norm / (norm + 1e-6)).clamp(max=1.0)
+        scale = (recipe.clip_norm / (norm + 1e-6)).clamp(max=1.0)
+        self.values[: len(gradient)] -= rate * scale * gradient
         if recipe.gradient_noise:
-            step += torch.randn_like(step) * deviation
-        self.values -= rate * step
+            self.values -= rate * deviation * torch.randn_like(self.values)
         if averaged:
             self.average += (self.values - self.average) * share

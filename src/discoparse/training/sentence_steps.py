@@ -45,6 +45,13 @@ def has_sentence_steps(recipe: Recipe) -> bool:
     return one_sentence and recipe.optimizer == "asgd" and recipe.alternate and explores_beforehand and plain
 
 
+def _only_for_parsing(name: str) -> bool:
+    """Whether a parameter has no part in tagging."""
+    return name.startswith("scorers.") or (
+        name.startswith("encoder.layers.") and not name.startswith("encoder.layers.0.")
+    )
+
+
 class _Slot:
     """The memory that sentences of one shape are put into, and the graph of their updates."""
 
@@ -71,7 +78,7 @@ class SentenceSteps:
         ignored[0, 0] = IGNORED
         self.chains = torch.cat([chains, ignored])
         self.packer = RowPacker(corpus, no_label=len(chains))
-        self.update = FlatUpdate(optimisation, 2 * len(corpus))
+        self.update = FlatUpdate(optimisation, 2 * len(corpus), comes_last=_only_for_parsing)
         self.unexplored: dict[int, tuple[Shape, Tensor]] = {}
         self.rows: dict[int, tuple[Shape, Tensor]] = {}
         self.slots: dict[Shape, _Slot] = {}

@@ -12,7 +12,7 @@ _BLOCK = 1024  # numbers of one program
 
 @triton.jit
 def _update(  # type: ignore[no-untyped-def]
-    gradient,  # [P]
+    gradient,  # [G] of the first parameters; the rest have none
     norm,  # [] of the whole gradient
     values,  # [P] in and out
     average,  # [P] in and out, in double precision
@@ -20,6 +20,7 @@ def _update(  # type: ignore[no-untyped-def]
     cursor,  # [1] the row of this update
     seed,  # [1]
     count,  # P
+    used,  # G
     clip,
     noisy: tl.constexpr,
     averaged: tl.constexpr,
@@ -29,7 +30,7 @@ def _update(  # type: ignore[no-untyped-def]
     rate = tl.load(row).to(tl.float32)
     place = tl.program_id(0) * block + tl.arange(0, block)
     there = place < count
-    step = tl.load(gradient + place, mask=there, other=0.0)
+    step = tl.load(gradient + place, mask=place < used, other=0.0)
     step *= tl.minimum(clip / (tl.load(norm) + 1e-6), 1.0)  # as torch.nn.utils.clip_grad_norm_
     if noisy:
         step += tl.load(row + 1).to(tl.float32) * tl.randn(tl.load(seed), place)
@@ -55,8 +56,9 @@ def averaged_update(
     noisy: bool,
     averaged: int = 1,
 ) -> None:
-    """Update parameters [P] and their average [P]; the numbers of this update are in row `cursor` of `schedule`.
+    """Update parameters [P] and their average [P] by a gradient of the first of them [G <= P].
 
+    The numbers of this update are in row `cursor` of `schedule`.
     The average takes in the new values, or the old and the new ones (2), or nothing (0): going through it takes more
     time than all the rest, so two updates may share one pass.
     """
@@ -72,6 +74,7 @@ def averaged_update(
             cursor,
             seed,
             len(values),
+            len(gradient),
             clip,
             noisy=noisy,
             averaged=averaged,
