@@ -16,8 +16,8 @@ from torch import Tensor
 from discoparse.neural import kernels
 from discoparse.training.optimisation import Optimisation, learning_rate, noise_deviation
 
-# Numbers of four bytes each: matrix products are faster with operands at multiples of 16 bytes, and the kernel loads
-# four numbers at once where it knows that there are sixteen times so many.
+# In numbers of four bytes: matrix products are faster with operands at multiples of 16 bytes, and the kernel loads four
+# numbers at once only if their count is a multiple of 16.
 _ALIGNED, _ALL_ALIGNED = 4, 16
 
 

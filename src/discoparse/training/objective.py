@@ -147,7 +147,7 @@ def score_pairs(scorers: Scorers, first: FirstLayers, choices: Choices) -> Tenso
 
 
 def scored_at_once(width: int) -> int:
-    """How many pairs are scored at once, where each takes so many numbers."""
+    """How many pairs are scored at once, if each takes `width` numbers."""
     return max(1, _NUMBERS_AT_ONCE // width)
 
 

@@ -99,7 +99,7 @@ class SentenceSteps:
         self.network.encoder.use_steps(usable)
 
     def start(self, decisions: DecisionStore, explored: Mapping[int, Rows], sentences: int) -> None:
-        """Prepare for so many sentences, with `decisions` to learn from where nothing was `explored`."""
+        """Prepare for the next `sentences`: those that were not `explored` learn from `decisions`."""
         if not self.unexplored:
             self.unexplored = self.packer.upload(enumerate(decisions.rows))
         self.rows = self.unexplored | self.packer.upload(explored.items())
