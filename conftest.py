@@ -12,6 +12,7 @@ NEEDED = {
     "src/discoparse/neural/kernels/averaging.py": "triton",
     "src/discoparse/neural/kernels/derivation.py": "triton",
     "src/discoparse/neural/kernels/functions.py": "triton",
+    "src/discoparse/neural/kernels/narrow.py": "triton",
     "src/discoparse/neural/kernels/recurrence.py": "triton",
     "src/discoparse/neural/kernels/stepwise.py": "triton",
 }

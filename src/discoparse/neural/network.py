@@ -51,7 +51,7 @@ class BiLSTM(nn.Module):
         super().__init__()
         self.forward_lstm = nn.LSTM(input_size, hidden, batch_first=True)
         self.backward_lstm = nn.LSTM(input_size, hidden, batch_first=True)
-        self.stepwise = False  # on a GPU, one kernel a position where there is one sequence: for CUDA graphs
+        self.few = False  # on a GPU, use kernels for few sequences, in CUDA graphs
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         """[B, N, input] -> [B, N, 2 x hidden]."""
@@ -73,12 +73,16 @@ class BiLSTM(nn.Module):
 
     def _states(self, x: Tensor, lengths: Tensor) -> Tensor:
         """The states of both directions by the kernel: [B, N, input] -> [B, N, 2, hidden]."""
-        from discoparse.neural.kernels import recurrence, stepwise
+        from discoparse.neural.kernels import narrow, recurrence, stepwise
 
         pairs = zip(self.forward_lstm.all_weights[0], self.backward_lstm.all_weights[0], strict=True)
         input_weight, weight, input_bias, bias = (stacked(*pair) for pair in pairs)  # [2, 4 x hidden, ...] each
         inputs = F.linear(x, input_weight.flatten(0, 1), (input_bias + bias).flatten())
-        compute = stepwise.stepwise if self.stepwise and len(x) == 1 else recurrence.recurrence
+        compute = recurrence.recurrence
+        if self.few and weight.shape[2] <= narrow.WIDEST:
+            compute = narrow.narrow
+        elif self.few and len(x) == 1:
+            compute = stepwise.stepwise
         return compute(inputs.unflatten(-1, (2, -1)), weight, lengths)
 
 
@@ -148,11 +152,11 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(BiLSTM(size, config.hidden) for size in sizes[: config.layers])
         self.projection = nn.Linear(config.input_size, 2 * config.hidden) if not config.layers else None
 
-    def use_steps(self, stepwise: bool) -> None:
-        """Whether the layers over a single sentence take one kernel a position on a GPU, which suits CUDA graphs."""
-        for layer in self.layers:
-            assert isinstance(layer, BiLSTM)
-            layer.stepwise = stepwise
+    def expect_few(self, few: bool) -> None:
+        """Whether a batch will be one sentence, in a CUDA graph: which kernels a GPU uses for the recurrences."""
+        for layer in self.modules():
+            if isinstance(layer, BiLSTM):
+                layer.few = few
 
     def form_vectors(self, characters: Tensor, lengths: Tensor) -> Tensor:
         """c(x) of distinct word forms: [U, L] -> [U, form size]."""

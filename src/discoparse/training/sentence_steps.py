@@ -96,7 +96,7 @@ class SentenceSteps:
     def use_graphs(self, usable: bool) -> None:
         """Whether to record graphs from now on."""
         self.usable = usable
-        self.network.encoder.use_steps(usable)
+        self.network.encoder.expect_few(usable)
 
     def start(self, decisions: DecisionStore, explored: Mapping[int, Rows], sentences: int) -> None:
         """Prepare for the next `sentences`: those that were not `explored` learn from `decisions`."""
