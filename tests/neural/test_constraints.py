@@ -11,6 +11,8 @@ import torch
 from random_model import random_parser
 from walks import random_gold
 
+import discoparse.neural.chains as chains_module
+import discoparse.neural.constraints as constraints_module
 from discoparse.neural.chains import ChainScores
 from discoparse.neural.codes import longest_chain, spell_code
 from discoparse.neural.constraints import LimitBatch, Within, forbidden_foci, run_within
@@ -100,6 +102,30 @@ def test_trees_meet_their_constraints(seed, either_parser):
     for tree, wanted in zip(parser.parse_tokens(given, constraints=constraints), constraints, strict=True):
         assert_met(tree, wanted)
     assert any(one.forbidden for one in constraints)
+
+
+@pytest.mark.parametrize("make", [random_parser, whole_chain_parser])
+def test_labels_are_the_same_without_asking_which_are_to_change(make, pytorch_network, monkeypatch):
+    """A GPU goes through all constituents with labels, since asking it for those that need a change takes longer."""
+    parser = make()
+    rng = random.Random(11)
+    given = sentences(rng, 200)
+    constraints = []
+    for tree in parser.parse_tokens(given):
+        some = some_constraints(rng, len(tree), parser)
+        whole = Constraints.from_tree(tree).constituents
+        met = [Required(entry.tokens, rng.choice(entry.labels or [entry.label])) for entry in whole]
+        constraints.append(rng.choice([some, Constraints(whole[:2]), Constraints(tuple(met)), Constraints()]))
+    before = parser.parse_tokens(given, constraints=constraints)
+    asked = []
+    for module in (constraints_module, chains_module):
+        monkeypatch.setattr(module, "cheap_to_ask", lambda tensor: bool(asked.append(tensor)))
+    after = parser.parse_tokens(given, constraints=constraints)
+    assert asked
+    assert after == before
+    for tree, other in zip(after, before, strict=True):
+        for node, same in zip(tree.preorder(), other.preorder(), strict=True):
+            assert node.label_probability == pytest.approx(same.label_probability, abs=1e-5)
 
 
 def test_constraints_that_the_free_tree_meets_change_nothing(either_parser):
@@ -233,6 +259,8 @@ def test_a_batch_of_limits_says_what_each_of_them_says():
         rows = [mask_of(torch.nonzero(row).flatten().tolist()) for row in batch.forbidden[b]]
         assert rows == one.forbidden + [0] * (len(rows) - len(one.forbidden))
         assert {token: tag for sentence, token, tag in batch.tags.t().tolist() if sentence == b} == one.tags
+        asked = [k for k, (code, ids) in enumerate(zip(one.codes, one.wanted, strict=True), 1) if code or ids]
+        assert [k for sentence, k in batch.labelled.t().tolist() if sentence == b] == asked
     nothing = LimitBatch.of([free(3), free(2)], 7, torch.device("cpu"))
     assert nothing.forbidden is None
     assert nothing.tags is None

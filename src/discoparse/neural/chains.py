@@ -20,6 +20,11 @@ from discoparse.neural.network import Scorers
 _CHUNK = 1 << 22  # numbers of a table [F, L, L] that is held at once
 
 
+def cheap_to_ask(tensor: Tensor) -> bool:
+    """Whether the host may look at a tensor to save work: it would wait for a GPU, and the GPU then for the host."""
+    return tensor.device.type == "cpu"
+
+
 class ChainScores:
     """Log-probabilities of label chains for foci, at a temperature; NO-LABEL is impossible where a label `must` be."""
 
@@ -44,13 +49,15 @@ class ChainScores:
         """The log-probability of a chain, by its code, of each of the foci `rows` [R] -> [R]."""
         label, rest = codes % self.count, codes // self.count
         total = self.first[rows].gather(1, label[:, None]).squeeze(1)
+        open_ = torch.arange(len(codes), device=codes.device)  # chains that may go on
         for _ in range(1, self.longest):
-            (open_,) = torch.nonzero(label != NO_LABEL, as_tuple=True)
-            if not len(open_):
-                break
+            if cheap_to_ask(label):
+                (open_,) = torch.nonzero(label != NO_LABEL, as_tuple=True)
+                if not len(open_):
+                    break
             higher = rest % self.count
             step = self.above(rows[open_], label[open_]).gather(1, higher[open_, None]).squeeze(1)
-            total = total.index_add(0, open_, step)
+            total = total.index_add(0, open_, step.masked_fill(label[open_] == NO_LABEL, 0.0))
             label, rest = torch.where(label != NO_LABEL, higher, NO_LABEL), rest // self.count
         return total
 

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from discoparse.neural.chains import ChainScores
+from discoparse.neural.chains import ChainScores, cheap_to_ask
 from discoparse.neural.codes import longest_chain
 from discoparse.neural.labelling import label_codes
 from discoparse.neural.limits import Limits
@@ -34,6 +34,7 @@ class LimitBatch:
     gold: GoldBatch  # the required constituents, with k + 1 as the label of number k
     codes: Tensor  # [B, Q + 1] by number + 1
     wanted: Tensor  # [B, Q + 1, L]
+    labelled: Tensor  # [2, C] sentence and number + 1 of those that have one or the other
     forbidden: Tensor | None  # [B, forbidden sets, N] their tokens; None if there is none
     tags: Tensor | None  # [3, tags] sentence, token and tag of each; None if there is none
 
@@ -45,18 +46,21 @@ class LimitBatch:
         # All required constituents in one row: arrays are filled once, not for each sentence.
         sentence, number = _places(counts)
         codes = np.zeros((len(limits), max(counts) + 1), dtype=np.int64)
-        codes[sentence, number + 1] = list(chain.from_iterable([one.codes for one in limits]))
+        codes[sentence, number + 1] = fixed = list(chain.from_iterable([one.codes for one in limits]))
         ids = list(chain.from_iterable([one.wanted for one in limits]))  # of each constituent
-        entry = np.repeat(np.arange(len(ids)), list(map(len, ids)))
+        alternatives = np.array(list(map(len, ids)))
+        entry = np.repeat(np.arange(len(ids)), alternatives)
         wanted = np.zeros((*codes.shape, labels), dtype=bool)
         wanted[sentence[entry], number[entry] + 1, np.array(list(chain.from_iterable(ids)), dtype=np.int64)] = True
+        asked = (np.array(fixed) > 0) | (alternatives > 0)
         tags = [(b, token, tag) for b, one in enumerate(limits) if one.tags for token, tag in one.tags.items()]
         return cls(
-            GoldBatch(*(tensor.to(device) for tensor in gold.tensors())),
-            torch.from_numpy(codes).to(device),
-            torch.from_numpy(wanted).to(device),
+            GoldBatch(*(tensor.to(device, non_blocking=True) for tensor in gold.tensors())),
+            torch.from_numpy(codes).to(device, non_blocking=True),
+            torch.from_numpy(wanted).to(device, non_blocking=True),
+            torch.from_numpy(np.stack([sentence[asked], number[asked] + 1])).to(device, non_blocking=True),
             _token_sets([one.forbidden for one in limits], max(lengths), device),
-            torch.tensor(tags, device=device).t() if tags else None,
+            torch.tensor(tags).t().to(device, non_blocking=True) if tags else None,
         )
 
 
@@ -73,7 +77,7 @@ def _token_sets(masks: Sequence[Sequence[int]], width: int, device: torch.device
         return None
     sets = np.zeros((len(masks), max(counts), width), dtype=bool)
     sets[_places(counts)] = token_rows(list(chain.from_iterable(masks)), width)
-    return torch.from_numpy(sets).to(device)
+    return torch.from_numpy(sets).to(device, non_blocking=True)
 
 
 @dataclass(frozen=True)
@@ -136,26 +140,38 @@ def constrained_codes(
     code, probability = label_codes(scorers, states, must)
     if limits.forbidden is not None:
         code = code.masked_fill(forbidden_foci(within, lengths, limits.forbidden), 0)
-    fixed = limits.codes.gather(1, within.number)
-    wanted = limits.wanted[torch.arange(len(code), device=code.device)[:, None], within.number]  # [B, T, L]
-    missing = wanted.any(2) & ~_has_one(code, wanted)
-    rows, steps = torch.nonzero(((fixed > 0) & (fixed != code)) | missing, as_tuple=True)
-    if len(rows):
-        chains = ChainScores(scorers, states[rows, steps], must[rows, steps])
-        every = torch.arange(len(rows), device=code.device)
-        chosen = fixed[rows, steps]
-        (open_,) = torch.nonzero(chosen == 0, as_tuple=True)
-        chosen[open_] = chains.best_with(open_, wanted[rows, steps][open_])
-        code[rows, steps] = chosen
-        probability[rows, steps] = chains.of_codes(every, chosen).exp()
+    sentence, number = limits.labelled
+    step = _steps_of(within.number, limits.codes.shape[1])[sentence, number]
+    fixed, wanted = limits.codes[sentence, number], limits.wanted[sentence, number]  # [C], [C, L]
+    if cheap_to_ask(code):  # only those that are not met
+        found = code[sentence, step]
+        unmet = (fixed != found) & ~_has_one(found, wanted)
+        sentence, step, fixed, wanted = (tensor[unmet] for tensor in (sentence, step, fixed, wanted))
+    if len(sentence):
+        found, likely = code[sentence, step], probability[sentence, step]
+        chains = ChainScores(scorers, states[sentence, step], must[sentence, step])
+        every = torch.arange(len(found), device=code.device)
+        best = torch.where(fixed > 0, fixed, chains.best_with(every, wanted))
+        chosen = torch.where(_has_one(found, wanted), found, best)
+        code[sentence, step] = chosen
+        probability[sentence, step] = torch.where(chosen == found, likely, chains.of_codes(every, chosen).exp())
     return code, probability
 
 
+def _steps_of(number: Tensor, count: int) -> Tensor:
+    """The step at which a required constituent is the focus, from their numbers + 1 at each step [B, T]: [B, Q + 1].
+
+    A set of tokens is the focus only once.
+    """
+    steps = torch.arange(number.shape[1], device=number.device).expand_as(number)
+    return number.new_zeros(len(number), count).scatter_(1, number, steps)
+
+
 def _has_one(code: Tensor, wanted: Tensor) -> Tensor:
-    """Whether chains, by their codes [B, T], have one of the labels that are wanted [B, T, L]."""
-    count = wanted.shape[2]
+    """Whether chains, by their codes [C], have one of the labels that are wanted [C, L]."""
+    count = wanted.shape[1]
     found = torch.zeros_like(code, dtype=torch.bool)
     for _ in range(longest_chain(count)):
-        found |= wanted.gather(2, (code % count)[:, :, None]).squeeze(2)
+        found |= wanted.gather(1, (code % count)[:, None]).squeeze(1)
         code = code // count
     return found

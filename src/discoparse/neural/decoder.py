@@ -156,8 +156,9 @@ class Decoder:
         padded = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
         for target, row in zip(padded, rows, strict=True):
             target[: len(row)] = row
-        index = torch.from_numpy(padded).to(self.device)
-        lengths = torch.tensor([len(row) for row in rows], device=self.device)
+        # Without waiting: else the host would prepare a batch only when the GPU has done the one before.
+        index = torch.from_numpy(padded).to(self.device, non_blocking=True)
+        lengths = torch.tensor([len(row) for row in rows]).to(self.device, non_blocking=True)
         pieces = self._pieces(sentences, padded.shape[1])
         first, last = self.network.encoder.token_vectors(words[index], vectors[index], lengths, pieces)
         return first, last, lengths
