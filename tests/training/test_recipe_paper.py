@@ -41,7 +41,7 @@ def optimise(network: nn.Module, recipe: Recipe, flat: bool) -> tuple[Optimisati
     optimisation = Optimisation(network, recipe, 10)
     if not flat:
         return optimisation, optimisation.update
-    update = FlatUpdate(optimisation, 1)
+    update = FlatUpdate(optimisation, 1, comes_last=lambda name: name == "unused")
 
     def planned(loss: Tensor) -> None:
         update.plan(1)
@@ -121,6 +121,18 @@ def test_the_average_may_take_two_steps_at_once():
             update((network.used * torch.randn(5)).sum() * 10, averaged=averaged[k % 2])
         averages.append(optimisation.averaged()["used"])
     torch.testing.assert_close(*averages)
+
+
+def test_gradients_reach_their_parameters_across_a_gap():
+    """Small parameters with a gap behind them that is larger than any of them."""
+    network = OneVector(1)
+    optimisation = Optimisation(network, PAPER.replace(gradient_noise=0.0), 10)
+    update = FlatUpdate(optimisation, 1, comes_last=lambda name: name == "used")
+    assert update.gaps == [15, 15]
+    update.plan(1)
+    update(network.used.sum())
+    assert network.used.item() == pytest.approx(-learning_rate(PAPER, 1, 10))
+    assert not network.unused.any()
 
 
 @WAYS

@@ -65,7 +65,7 @@ class FlatUpdate:
             averages[k] = self.average[start : start + size].view(given[k].shape)
             start += size + gap
         device = self.values.device
-        self.zeros = self.values.new_zeros(max(sizes))
+        self.zeros = self.values.new_zeros(max(*sizes, *self.gaps))
         self.schedule = torch.zeros(most_updates, 3, dtype=torch.float64, device=device)
         self.cursor = torch.zeros(1, dtype=torch.long, device=device)  # the row of the next update
 

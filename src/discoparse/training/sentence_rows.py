@@ -57,8 +57,8 @@ def _multiple(number: int, unit: int) -> int:
 def _doubling(number: int, least: int) -> int:
     """The next of least, 1.5 least, 2 least, 3 least, 4 least, ...
 
-    >>> [_doubling(number, 64) for number in (5, 65, 97, 129)]
-    [64, 96, 128, 192]
+    >>> [_doubling(number, 64) for number in (5, 64, 65, 96, 97, 128, 129)]
+    [64, 64, 96, 96, 128, 128, 192]
     """
     while least < number:
         if 3 * least >= 2 * number:
