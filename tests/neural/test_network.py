@@ -166,3 +166,11 @@ def test_stacked_directions(adjacent):
         assert torch.equal(ours, theirs)
     memory += 1
     assert torch.equal(found, torch.stack([one, other])) == adjacent
+
+
+@pytest.mark.parametrize("turned", [(True, False), (False, True), (True, True)])
+def test_stacked_directions_that_lie_otherwise_in_memory(turned):
+    """Side by side, but not row by row."""
+    memory = torch.randn(2, 12)
+    one, other = (row.view(4, 3).t() if turn else row.view(3, 4) for row, turn in zip(memory, turned, strict=True))
+    assert torch.equal(stacked(one, other), torch.stack([one, other]))

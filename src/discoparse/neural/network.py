@@ -101,7 +101,8 @@ class _Adjacent(torch.autograd.Function):
 def stacked(one: Tensor, other: Tensor) -> Tensor:
     """`torch.stack` of two parameters of one shape; nothing is copied where they lie side by side in memory."""
     same = one.untyped_storage().data_ptr() == other.untyped_storage().data_ptr()
-    if same and other.storage_offset() == one.storage_offset() + one.numel() and one.is_contiguous():
+    side_by_side = same and other.storage_offset() == one.storage_offset() + one.numel()
+    if side_by_side and one.is_contiguous() and other.is_contiguous():
         adjacent: Tensor = _Adjacent.apply(one, other)  # type: ignore[no-untyped-call]
         return adjacent
     return torch.stack([one, other])
