@@ -49,6 +49,15 @@ def test_parameters_without_a_gradient():
     torch.testing.assert_close(values, expected)
 
 
+def test_nothing_is_written_beyond_the_end():
+    """Of parameters that fill no whole number of programs."""
+    values, average = (torch.full((COUNT + 1024,), 7.0, dtype=kind, device=DEVICE) for kind in (None, torch.float64))
+    update(numbers(1), values[:COUNT], average[:COUNT], 1000.0, noisy=True)
+    for memory in (values, average):
+        assert (memory[:COUNT] != 7).all()
+        assert (memory[COUNT:] == 7).all()
+
+
 def test_two_steps_of_the_average_in_one_pass():
     """The values before the update, with the share of the row before, and those after it."""
     gradient, values, average = numbers(1), numbers(2), numbers(3, torch.float64)

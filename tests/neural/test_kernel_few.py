@@ -6,7 +6,7 @@ They are `narrow`, for the characters of a sentence's words, and `stepwise`, for
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 import torch
@@ -22,6 +22,15 @@ pytest.importorskip("discoparse.neural.kernels.stepwise", reason="Triton is not 
 from discoparse.neural.kernels import narrow, recurrence, stepwise  # noqa: E402
 
 
+@pytest.fixture
+def no_lucky_memory() -> Iterator[None]:
+    """New memory on a CPU is full of NaN, so that reading it before anything is written there shows."""
+    torch.use_deterministic_algorithms(DEVICE == "cpu")
+    yield
+    torch.use_deterministic_algorithms(False)
+
+
+@pytest.mark.usefixtures("no_lucky_memory")
 @pytest.mark.parametrize(
     ("kernel", "hidden", "width", "lengths"),
     [
