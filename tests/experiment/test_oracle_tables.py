@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from oracle_tables import PAGE, RESEARCH, tables, welch, with_tables
 
-from discoparse.experiment.sections import score_table, seed_significance_table
+from discoparse.experiment.sections import score_table, seed_significance_table, significance_table
 from discoparse.experiment.tables import as_csv
 
 MARKERS = "".join(
@@ -50,8 +50,9 @@ def test_one_seed_or_no_spread_gives_no_p() -> None:
     assert welch(equal, {**equal, "F1": "71"}, "F1") is None
 
 
-def report_with_seed_tests(folder: Path) -> None:
-    """What `discoparse experiment` writes where there are tests over seeds, with a variant among the systems."""
+def write_report(folder: Path, part: str = "dev_held_out") -> None:
+    """What `discoparse experiment` writes about a part of the data, with a variant among the systems: tests over seeds
+    and sentences, and for `dev` tests over sentences alone."""
 
     def system(oracle: str, f1: float) -> dict[str, Any]:
         names = ["f1", "precision", "recall", "disc_f1", "disc_precision", "disc_recall", "pos"]
@@ -61,26 +62,24 @@ def report_with_seed_tests(folder: Path) -> None:
     def test(second: str, metric: str, difference: float) -> dict[str, Any]:
         facts = {"recipe": "fast", "first_oracle": "static", "second_oracle": second, "metric": metric}
         figures = {"interval": [difference - 1, difference + 1], "seed_share": 0.5, "freedom": 4.0, "p": 0.03}
-        return {**facts, **figures, "difference": difference, "seeds": [3, 3]}
+        return {**facts, **figures, "difference": difference, "seeds": [3, 3], "permutation_p": 0.02, "bootstrap_p": 0}
 
-    part = {
-        "systems": [system("static", 70.0), system("even", 71.0), system("even, optimal_set=True", 72.0)],
-        "seed_tests": [
-            test("even", "f1", 1.0),
-            test("even", "precision", 2.0),
-            test("even", "disc_f1", 3.0),
-            test("even, optimal_set=True", "f1", 2.0),
-        ],
+    variant = "even, optimal_set=True"
+    tests = [test("even", "f1", 1.0), test("even", "disc_f1", 3.0), test(variant, "f1", 2.0)]
+    figures = {
+        "systems": [system("static", 70.0), system("even", 71.0), system(variant, 72.0)],
+        "tests": tests,
+        "seed_tests": [*tests, test("even", "precision", 2.0)],
     }
-    for make in (score_table, seed_significance_table):
-        table = make([{"treebank": "xx", "dev_held_out": part}], "dev_held_out")
+    for make in (score_table, significance_table if part == "dev" else seed_significance_table):
+        table = make([{"treebank": "xx", part: figures}], part)
         assert table is not None
         (folder / f"{table.name}.csv").write_text(as_csv(table), encoding="utf-8")
 
 
 def test_scores_that_did_not_choose_their_epoch_are_preferred(tmp_path: Path) -> None:
     """And so are the tests over seeds and sentences. Holm's p is that of the report, which also tests the variant."""
-    report_with_seed_tests(tmp_path)
+    write_report(tmp_path)
     for name in ("scores-dev.csv", "tests-dev.csv"):
         (tmp_path / name).write_text("not read\n", encoding="utf-8")
     page = with_tables(MARKERS, tmp_path)
@@ -92,7 +91,17 @@ def test_scores_that_did_not_choose_their_epoch_are_preferred(tmp_path: Path) ->
     assert "optimal_set" not in page
 
 
+def test_tests_over_sentences_stand_beside_those_over_seeds(tmp_path: Path) -> None:
+    """Where the report has no tests over both. A difference of 1 has a standard error of sqrt(0.125 / 3) here."""
+    write_report(tmp_path, "dev")
+    page = with_tables(MARKERS, tmp_path)
+    assert page.count("which also chose the epoch") == 2
+    f1, disc_f1 = "+1.00 (+0.00 to +2.00) | 0.0200 | 0.0080", "+3.00 (+2.00 to +4.00) | 0.0200 | 0.0080"
+    assert f"| xx | fast | static → even | {f1} | {disc_f1} |" in page
+    assert "optimal_set" not in page
+
+
 def test_a_page_without_markers_is_refused(tmp_path: Path) -> None:
-    report_with_seed_tests(tmp_path)
+    write_report(tmp_path)
     with pytest.raises(SystemExit, match="needs one line '<!-- scores"):
         with_tables("nothing", tmp_path)
