@@ -90,7 +90,7 @@ def lines(data: bytes, language: str) -> Iterator[str]:
 
 
 # Spaces of a tokenizer that splits at every sign: within numbers, words with hyphens and possessives, around marks.
-_SPLIT = re.compile(r"(?<=\d) ?([.,]) (?=\d)|(?<=\w) ([-/]) (?=\w)|(?<=\w) (') (?=s\b)|(?<=\S) ([.,;:!?)\]])|([(\[]) ")
+_SPLIT = re.compile(r"(?<=\d) ([.,]) (?=\d)|(?<=\w) ([-/]) (?=\w)|(?<=\w) (') (?=s\b)|(?<=\S) ([.,;:!?)\]])|([(\[]) ")
 
 
 def tagged(data: bytes, language: str) -> Iterator[str]:

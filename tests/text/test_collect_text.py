@@ -98,12 +98,14 @@ def test_tagged_tokens_become_running_text():
     sentences = [
         "Parkinson ' s disease ( PD ) in 2 . 2 - kb and 1 , 338 bp [ 3 , 4 ] , 5 mg / kg : so .",
         "See Smith et al . and `` more '' , it ' s - or not - 10 % !",
+        "They call it ' safe ' ; it is - ( see [ 5 ] ) not .",
         "Materials and Methods",
     ]
     text = "\n\n".join("\n".join(f"{word}\tO" for word in sentence.split()) for sentence in sentences) + "\n\n"
     expected = [
         "Parkinson's disease (PD) in 2.2-kb and 1,338 bp [3,4], 5 mg/kg: so.",
         "See Smith et al. and `` more '', it's-or not-10 %!",
+        "They call it ' safe '; it is - (see [5]) not.",
     ]
     assert extracted(text_extractors.tagged, text, "en") == expected
     assert extracted(text_extractors.tagged, text.replace("\n", "\r\n"), "en") == expected
