@@ -58,7 +58,7 @@ class ChainScores:
             higher = rest % self.count
             step = self.above(rows[open_], label[open_]).gather(1, higher[open_, None]).squeeze(1)
             total = total.index_add(0, open_, step.masked_fill(label[open_] == NO_LABEL, 0.0))
-            label, rest = torch.where(label != NO_LABEL, higher, NO_LABEL), rest // self.count
+            label, rest = higher, rest // self.count  # where a chain has ended, nothing but NO-LABEL is left
         return total
 
     def sample(self, rows: Tensor) -> Tensor:

@@ -65,7 +65,7 @@ class LimitBatch:
 
 
 def _places(counts: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """For so many entries of each sentence, one after another: the sentence of each, and its number there."""
+    """For this number of entries of each sentence, all in one row: the sentence of each, and its number there [sum]."""
     ends = np.cumsum(counts)
     return np.repeat(np.arange(len(counts)), counts), np.arange(ends[-1]) - np.repeat(ends - counts, counts)
 
