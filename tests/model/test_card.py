@@ -250,6 +250,8 @@ def test_the_script_makes_teachers(tmp_path):
     info = make_with_toys(tmp_path, "de", treebanks, QUICK, environment)
     assert {entry["set"] for entry in info.data} == set(treebanks)
     assert info.language == "de"
+    settings = {"epochs=50", "updates=7000"}  # a teacher's own
+    assert settings <= {part.removeprefix("--set").strip(" =") for part in info.training["command"]}
 
 
 def make_with_toys(

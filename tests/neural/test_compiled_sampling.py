@@ -147,7 +147,7 @@ def test_what_does_not_fit_is_refused(kind):
 
 # -- beliefs ----------------------------------------------------------------------------------------------------------
 
-CALIBRATION = Calibration(structure=1.5, gap_offset=1.0)
+CALIBRATION = Calibration(structure=1.5, labels=1.2, tags=0.7, gap_offset=1.0)
 
 
 def sentences(seed: int, count: int, longest: int) -> list[list[str]]:

@@ -15,7 +15,7 @@ import discoparse.neural.chains as chains_module
 import discoparse.neural.constraints as constraints_module
 from discoparse.neural.chains import ChainScores
 from discoparse.neural.codes import longest_chain, spell_code
-from discoparse.neural.constraints import LimitBatch, Within, forbidden_foci, run_within
+from discoparse.neural.constraints import LimitBatch, Within, _has_one, forbidden_foci, run_within
 from discoparse.neural.labelling import label_codes
 from discoparse.neural.limits import Limits, free, limits_for
 from discoparse.neural.lockstep import Lockstep
@@ -237,6 +237,17 @@ def test_any_policy_builds_what_is_required(seed):
         assert not within.number[b, steps:].any()
 
 
+def test_a_wanted_label_may_be_anywhere_in_a_chain():
+    """Also at the top of the longest one."""
+    count = 7
+    for length in range(1, longest_chain(count) + 1):
+        for place in range(length):
+            code = sum((5 if k == place else 3) * count**k for k in range(length))
+            wanted = torch.zeros(2, count, dtype=torch.bool)
+            wanted[0, 5] = wanted[:, 4] = True
+            assert _has_one(torch.tensor([code, code]), wanted).tolist() == [True, False]
+
+
 def test_a_batch_of_limits_says_what_each_of_them_says():
     rng = random.Random(4)
     limits = []
@@ -358,8 +369,10 @@ def test_labels_of_whole_chains_are_found_by_each_of_their_nodes():
     for label, expected in ids.items():
         constraints = Constraints((Required(frozenset({0}), label),))
         assert limits_for(constraints, ["a", "b"], vocabulary, spells=False).wanted == [[], expected]
-    whole = Constraints((Required(frozenset({0, 1}), labels=("NP", "NP")),))
-    assert limits_for(whole, ["a", "b"], vocabulary, spells=False).codes == [3]
+    for label in (None, "NP"):  # the whole chain says more than a label of it
+        whole = Constraints((Required(frozenset({0, 1}), label, labels=("NP", "NP")),))
+        limits = limits_for(whole, ["a", "b"], vocabulary, spells=False)
+        assert (limits.codes, limits.wanted) == ([3], [[]])
 
 
 def test_limits_name_ids(parser):

@@ -199,3 +199,14 @@ def test_samples_have_the_foci_of_their_actions(batch, monkeypatch):
         assert torch.equal(derived.action[4 * b : 4 * b + 4, steps], followed.action[4 * b : 4 * b + 4, steps])
         assert torch.equal(derived.key[4 * b : 4 * b + 4, steps], followed.key[4 * b : 4 * b + 4, steps])
         assert torch.equal(derived.focus[4 * b : 4 * b + 4, steps], followed.focus[4 * b : 4 * b + 4, steps])
+
+
+def test_the_same_seed_gives_the_same_samples_and_another_one_others(batch, monkeypatch):
+    tokens, lengths, _ = batch
+    monkeypatch.setattr(sampling, "kernel_for", lambda scorers, tokens: derivation)
+    one, same, other = (
+        sampling.sample(scorers(), None, tokens[3:4, : LENGTHS[3]], lengths[3:4], 3, 2.0, np.array([seed])).action
+        for seed in (5, 5, 6)
+    )
+    assert torch.equal(one, same)
+    assert not torch.equal(one, other)

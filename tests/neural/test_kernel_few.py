@@ -67,7 +67,9 @@ def test_states_and_gradients_are_those_of_the_lstm(kernel, hidden, width, lengt
     states = layer._states(there, counts.to(DEVICE)).flatten(2)
     assert used == [kernel]
     torch.testing.assert_close(states.cpu(), expected * inside, rtol=1e-3, atol=1e-3)
-    found = torch.autograd.grad((states * wanted.to(DEVICE)).sum(), [there, *layer.parameters()])
+    # Transposed, so that the gradient that arrives is not contiguous.
+    loss = (states.transpose(1, 2) * wanted.to(DEVICE).transpose(1, 2).contiguous()).sum()
+    found = torch.autograd.grad(loss, [there, *layer.parameters()])
     for ours, theirs in zip(found, gradients, strict=True):
         # A GPU may multiply with the ten bits of TF32 around the kernel.
         torch.testing.assert_close(ours.cpu(), theirs, rtol=1e-3 if DEVICE == "cpu" else 2e-2, atol=1e-3)

@@ -283,7 +283,7 @@ def test_more_than_half_is_always_a_tree(parser):
 
 
 def test_what_foci_say():
-    """Two tokens, the labels A, B and ROOT; the second token has A in half of the samples, one and a half times."""
+    """Two tokens; the second has A in half of the samples, one and a half times. B stands over C as one label."""
     whole, first, second = 0, 1, 2  # foci
     found = Foci(
         *([[0, 1, 0]], [[first, second, whole]], np.array([0.25])),
@@ -291,17 +291,17 @@ def test_what_foci_say():
         sentence=np.zeros(3, dtype=int),
         share=np.array([1.0, 1.0, 0.5]),
         gapped=np.array([False, False, False]),
-        code=np.array([2 + 4 * 3, 0, 1]),  # ROOT above B; none; A
+        code=np.array([2 + 4 * 3, 0, 1]),  # ROOT above B and C; none; A
         code_probability=np.array([0.9, 0.8, 0.7]),
         expected=np.array([[0, 0.1, 0.8, 0.9], [0.9, 0.1, 0.0, 0.0], [0.0, 1.5, 0.2, 0.0]]),
         mask=[0b11, 0b01, 0b10].__getitem__,
     )
-    (belief,) = beliefs(found, [("A",), ("B",), ("ROOT",)], dataclasses.replace(RAW, tree_power=2.0), least=0.3)
-    assert belief.probabilities == [(), pytest.approx((0.5,)), pytest.approx((0.9, 0.8))]
+    (belief,) = beliefs(found, [("A",), ("B", "C"), ("ROOT",)], dataclasses.replace(RAW, tree_power=2.0), least=0.3)
+    assert belief.probabilities == [(), pytest.approx((0.5,)), pytest.approx((0.9, 0.8, 0.8))]
     assert belief.codes == [0, 1, 14]
     assert belief.label_probabilities == [0.8, 0.7, 0.9]
     assert belief.probability == 0.25**2
-    assert belief.expected_size == pytest.approx(0.1 + 0.8 + 0.1 + 0.5 * (1.5 + 0.2))  # ROOT does not count
+    assert belief.expected_size == pytest.approx(0.1 + 2 * 0.8 + 0.1 + 0.5 * (1.5 + 2 * 0.2))  # ROOT does not count
     assert (belief.tags, belief.tag_probabilities) == ([5, 6], [0.5, 0.75])
     assert belief.shared == [("A", 0b10, pytest.approx(0.5))]  # the whole sentence is always there
 

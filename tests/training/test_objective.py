@@ -255,12 +255,13 @@ def test_very_many_pairs_are_scored_in_parts(monkeypatch, inputs, dropout):
 
 @pytest.mark.parametrize("size", [1.0, 300.0])
 def test_the_loss_of_single_actions_from_a_table(size):
-    """The same as from segments, also for scores far apart; gradients, too, and none for what only fills up."""
+    """The same as from segments, also for scores far apart and far below 0; gradients, too, and none for what only
+    fills up."""
     torch.manual_seed(1)
     pair_focus = torch.tensor([0, 0, 1, 2, 2, 2, 2, 3, 3])
     optimal = torch.tensor([0, 1, 1, 0, 0, 1, 0, 1, 0]).bool()
     best = torch.tensor([1, 2, 5, 7, IGNORED, IGNORED, IGNORED])  # the last focus, and two that only fill up
-    scores = (torch.randn(9) * size).requires_grad_()
+    scores = ((torch.randn(9) - 2) * size).requires_grad_()
     decisions = Decisions(torch.zeros(5, 4).long(), torch.zeros(5).long(), pair_focus, pair_focus, optimal, 0)
     expected = structural_loss(scores, decisions)
     (gradient,) = torch.autograd.grad(expected, scores)

@@ -182,7 +182,7 @@ def test_warm_up_is_linear_from_0_to_the_rate_of_step_1000():
 def test_steps_for_tagging_and_parsing_alternate(flat, monkeypatch):
     """Each sentence makes an update by its tags alone, then one by its actions alone; each sums its losses.
 
-    The tagger stands on the first layer, the parser on the second.
+    The tagger stands on the first layer, the parser on the second, which tagging does not compute.
     """
     trainer = paper_trainer(**QUIET)
     if flat:
@@ -193,16 +193,19 @@ def test_steps_for_tagging_and_parsing_alternate(flat, monkeypatch):
 
     def watch(self: Optimisation | FlatUpdate, loss: Tensor, **options: int) -> None:
         network = trainer.network
-        second = network.encoder.layers[1].forward_lstm.weight_hh_l0
-        wanted = [network.tagger.weight, second, network.scorers.label_output.weight]
+        upper = network.encoder.layers[1].forward_lstm.weight_hh_l0
+        wanted = [network.tagger.weight, upper, network.scorers.label_output.weight]
         gradients = torch.autograd.grad(loss, wanted, retain_graph=True, allow_unused=True)
         seen.append((*(gradient is not None for gradient in gradients), loss.item()))
         update(self, loss, **options)
 
     monkeypatch.setattr(kind, name, watch)
     trainer.start_epoch()
+    second: list[Tensor] = []  # what the second layer gives in training
+    trainer.network.encoder.layers[1].register_forward_hook(lambda *arguments: second.append(arguments[2]))
     losses = [{name: loss.item() for name, loss in losses.items()} for losses in trainer.steps()]
     assert [kinds[:3] for kinds in seen] == [(True, False, False), (False, True, True)] * len(trainer.corpus)
+    assert len(second) == len(trainer.corpus)
     for loss, (tagging, parsing) in zip(losses, zip(seen[::2], seen[1::2], strict=True), strict=True):
         assert tagging[3] == pytest.approx(loss["tag"])
         assert parsing[3] == pytest.approx(loss["structure"] + loss["label"], rel=1e-5)

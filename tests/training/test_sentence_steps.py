@@ -10,7 +10,7 @@ from torch import Tensor
 
 from discoparse.experiment.benchmark import own_trees
 from discoparse.neural import kernels
-from discoparse.neural.network import stacked
+from discoparse.neural.network import BiLSTM, stacked
 from discoparse.training.loop import Trainer
 from discoparse.training.objective import IGNORED
 from discoparse.training.recipe import RECIPES
@@ -40,6 +40,11 @@ def trainer_of(device: torch.device, *, sentence_steps: bool, **changes: object)
     if sentence_steps:
         made.use_sentence_steps()
     return made
+
+
+def steps_of(trainer: Trainer) -> SentenceSteps:
+    assert trainer.sentence_steps is not None
+    return trainer.sentence_steps
 
 
 def train(trainer: Trainer, epochs: int) -> list[list[float]]:
@@ -78,8 +83,7 @@ def test_the_same_parameters_averages_and_losses(oracle, changes):
 def test_the_network_and_its_averages_are_views_of_the_flat_memory():
     """What is evaluated, saved and explored with is what is updated."""
     trainer = trainer_of(CPU, sentence_steps=True)
-    steps = trainer.sentence_steps
-    assert steps is not None
+    steps = steps_of(trainer)
     train(trainer, 1)
     parameters = dict(trainer.network.named_parameters())
     assert 0 <= len(steps.update.values) - sum(p.numel() for p in parameters.values()) < 4 * len(parameters) + 32
@@ -167,6 +171,7 @@ def test_few_shapes():
         ({}, True),
         ({"oracle": "static", "hidden": 30, "dropout_scorer": 0.0, "chains": True}, True),
         ({"most_batch_tokens": 100}, False),
+        ({"batch_tokens": 100}, False),
         ({"optimizer": "adamw"}, False),
         ({"alternate": False}, False),
         ({"explore_whole_batches": True}, False),
@@ -184,12 +189,33 @@ def test_a_cpu_keeps_the_plain_loop():
     assert Trainer(short_recipe("paper"), TRAIN, CPU, seed=1).sentence_steps is None
 
 
+def test_graphs_have_the_kernels_for_few_sequences():
+    """In all layers, and not where there are no graphs."""
+    trainer = trainer_of(CPU, sentence_steps=True)
+    layers = [layer for layer in trainer.network.modules() if isinstance(layer, BiLSTM)]
+    assert len(layers) == 3
+    assert not any(layer.few for layer in layers)
+    for usable in (True, False):
+        steps_of(trainer).use_graphs(usable)
+        assert all(layer.few == usable for layer in layers)
+
+
+def test_trainers_that_it_is_for(monkeypatch):
+    """On a GPU with Triton: those of own encoders, without silver trees, whose losses have a weight."""
+    monkeypatch.setattr(kernels, "available", lambda: True)
+    trainer, silver = (Trainer(short_recipe("paper"), TRAIN, CPU, seed=1, silver=trees) for trees in ([], TRAIN))
+    assert not trainer._fits_sentence_graphs()
+    trainer.device = silver.device = torch.device("cuda")
+    assert trainer._fits_sentence_graphs()
+    assert not silver._fits_sentence_graphs()
+    trainer.network.encoder.pretrained = torch.nn.Identity()
+    assert not trainer._fits_sentence_graphs()
+    trainer.network.encoder.pretrained = None
+    monkeypatch.setattr(kernels, "available", lambda: False)
+    assert not trainer._fits_sentence_graphs()
+
+
 # -- on a GPU ---------------------------------------------------------------------------------------------------------
-
-
-def steps_of(trainer: Trainer) -> SentenceSteps:
-    assert trainer.sentence_steps is not None
-    return trainer.sentence_steps
 
 
 @on_gpu

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import signal
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -91,6 +93,26 @@ def test_a_crash_loses_only_what_came_after_the_last_state(tmp_path, monkeypatch
     assert [r["epoch"] for r in records(tmp_path / "crashed") if r["type"] == "epoch"] == [1, 2, 3]
     run(tmp_path / "crashed", recipe, resume=True)
     same_training(tmp_path / "straight", tmp_path / "crashed")
+
+
+def test_losses_in_the_log_are_means_over_the_tokens_of_each_epoch(tmp_path, monkeypatch):
+    epochs: list[Counter[str]] = []
+    really = Trainer.steps
+
+    def steps(self: Trainer) -> Iterator[dict[str, torch.Tensor]]:
+        epochs.append(Counter())
+        for losses in really(self):
+            epochs[-1].update({name: loss.item() for name, loss in losses.items()})
+            yield losses
+
+    monkeypatch.setattr(Trainer, "steps", steps)
+    run(tmp_path / "out", short_recipe("fast"))
+    logged = [record for record in records(tmp_path / "out") if record["type"] == "epoch"]
+    assert len(logged) == len(epochs) > 1
+    for record, sums in zip(logged, epochs, strict=True):
+        assert set(sums) == {"structure", "label", "tag"}
+        for name, total in sums.items():
+            assert record[name] == pytest.approx(total / sum(map(len, TRAIN)), rel=1e-5)
 
 
 def test_interrupting_keeps_the_best_model_and_the_state(tmp_path, monkeypatch):

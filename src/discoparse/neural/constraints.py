@@ -148,13 +148,13 @@ def constrained_codes(
         unmet = (fixed != found) & ~_has_one(found, wanted)
         sentence, step, fixed, wanted = (tensor[unmet] for tensor in (sentence, step, fixed, wanted))
     if len(sentence):
-        found, likely = code[sentence, step], probability[sentence, step]
+        found = code[sentence, step]
         chains = ChainScores(scorers, states[sentence, step], must[sentence, step])
         every = torch.arange(len(found), device=code.device)
         best = torch.where(fixed > 0, fixed, chains.best_with(every, wanted))
         chosen = torch.where(_has_one(found, wanted), found, best)
         code[sentence, step] = chosen
-        probability[sentence, step] = torch.where(chosen == found, likely, chains.of_codes(every, chosen).exp())
+        probability[sentence, step] = chains.of_codes(every, chosen).exp()
     return code, probability
 
 

@@ -220,7 +220,7 @@ def _nested(masks: Iterable[int]) -> bool:
     """
     tops: dict[int, int] = {}  # the sets so far that no other contains, by their first token
     covered = 0
-    for mask in sorted(masks, key=int.bit_count):
+    for mask in sorted(masks):  # a set comes after all sets within it
         rest = mask & covered  # the union of some of these sets, unless one is only partly in this set
         while rest:
             top = tops.pop(rest & -rest, 0)
