@@ -170,7 +170,9 @@ def test_stacked_directions(adjacent):
 
 @pytest.mark.parametrize("turned", [(True, False), (False, True), (True, True)])
 def test_stacked_directions_that_lie_otherwise_in_memory(turned):
-    """Side by side, but not row by row."""
+    """Side by side, but not row by row; or row by row, but each in a memory of its own."""
     memory = torch.randn(2, 12)
     one, other = (row.view(4, 3).t() if turn else row.view(3, 4) for row, turn in zip(memory, turned, strict=True))
+    assert torch.equal(stacked(one, other), torch.stack([one, other]))
+    one, other = torch.randn(6, 4)[:3], torch.randn(6, 4)[3:]
     assert torch.equal(stacked(one, other), torch.stack([one, other]))
