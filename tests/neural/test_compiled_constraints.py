@@ -63,10 +63,13 @@ def test_derivations_within_constraints(config, seed, stored, kind):
     found = compiled(network, kind).decide(np.array(LENGTHS), inside(first).numpy(), inside(last).numpy(), limits)
     steps = torch.arange(codes.shape[1]) < (2 * lengths - 1)[:, None]
     assert found.actions.tolist() == within.action[steps].tolist()
-    # Chains that take the same steps in another order are equally probable.
-    assert (torch.from_numpy(found.codes) != codes[steps]).sum() <= 4, "more than ties"
+    # Chains that take the same steps in another order are equally probable, and of two labels that nearly are, rounding
+    # may choose another one, above which there is something else.
+    same = torch.from_numpy(found.codes) == codes[steps]
+    assert (~same).sum() <= 4, "more than ties"
     tolerance = {"atol": 5e-3, "rtol": 0} if stored else {"atol": 1e-4, "rtol": 0}
-    torch.testing.assert_close(torch.from_numpy(found.probabilities).log(), probabilities[steps].log(), **tolerance)
+    ours, theirs = torch.from_numpy(found.probabilities).log(), probabilities[steps].log()
+    torch.testing.assert_close(ours[same], theirs[same], **tolerance)
 
 
 @pytest.mark.parametrize("kind", supported())
