@@ -8,7 +8,7 @@ import signal
 
 import pytest
 from command_line import run_main
-from small_corpora import run_elsewhere, stored_rows, write_json_lines
+from small_corpora import DOCUMENTS, run_elsewhere, stored_rows, write_json_lines
 
 import discoparse.corpus.plan
 from discoparse.corpus.documents import Fields
@@ -65,6 +65,22 @@ def test_a_finished_job_needs_no_worker_to_go_on(tmp_path, corpus, model, monkey
     again = parse_corpus([str(corpus)], output, resume=True)
     assert again.total("sentences") == first.total("sentences")
     assert len(again.before) == first.units
+
+
+def test_a_job_does_not_read_its_own_files(tmp_path, corpus, model, expected):
+    """The output may lie within the input: `discoparse corpus . out`, and again to go on."""
+    folder = tmp_path / "news"
+    folder.mkdir()
+    shutil.copy(corpus, folder / "a.jsonl")
+    (folder / "out-of-date").mkdir()
+    (folder / "out-of-date" / "b.jsonl").write_text('{"id": "late", "text": ""}\n', encoding="utf-8")
+    for _ in range(2):
+        result = parse_corpus([str(folder)], str(folder / "out"), model, engine=Engine(workers=1), resume=True)
+        assert result.complete
+        assert result.total("documents") == len(DOCUMENTS) + 1
+        assert stored_rows(folder / "out") == expected
+    with pytest.raises(UsageError, match="all files of the input are in the output's folder"):
+        parse_corpus([str(folder / "out")], str(folder / "out"), model, engine=Engine(workers=1), resume=True)
 
 
 def test_resume_begins_where_there_is_nothing(tmp_path, corpus, model, expected):

@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import torch
+from torch import nn
 
 from discoparse.model.info import ModelInfo
 from discoparse.model.model import save_model
@@ -78,3 +79,12 @@ def short_recipe(name: str, **changes: object) -> Recipe:
     if name == "fast":
         settings |= {"batch_tokens": 16, "most_batch_tokens": 16}
     return tiny_recipe(name, **{**settings, **changes})
+
+
+class OneVector(nn.Module):
+    """A network of nothing but parameters."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.used = nn.Parameter(torch.zeros(size))
+        self.unused = nn.Parameter(torch.zeros(size))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from tiny_models import SIZES, paper_trainer, tiny_recipe, toy_treebank
+from tiny_models import SIZES, OneVector, paper_trainer, tiny_recipe, toy_treebank
 from torch import Tensor, nn
 
 from discoparse.neural.network import Inputs
@@ -49,15 +49,6 @@ def optimise(network: nn.Module, recipe: Recipe, flat: bool) -> tuple[Optimisati
         optimisation.step += 1
 
     return optimisation, planned
-
-
-class OneVector(nn.Module):
-    """A network of nothing but parameters."""
-
-    def __init__(self, size: int) -> None:
-        super().__init__()
-        self.used = nn.Parameter(torch.zeros(size))
-        self.unused = nn.Parameter(torch.zeros(size))
 
 
 def test_figures_of_the_appendix():
@@ -106,33 +97,6 @@ def test_averaged_sgd_averages_all_iterates(flat):
         iterates.append(network.used.detach().clone())
     torch.testing.assert_close(optimisation.averaged()["used"], torch.stack(iterates).mean(0), rtol=1e-4, atol=1e-5)
     assert not torch.equal(optimisation.averaged()["used"], network.used)
-
-
-def test_the_average_may_take_two_steps_at_once():
-    """As it does for the two updates of a sentence."""
-    averages = []
-    for averaged in ((1, 1), (0, 2)):
-        torch.manual_seed(0)
-        network = OneVector(5)
-        optimisation = Optimisation(network, Recipe(warmup_steps=1), 10)
-        update = FlatUpdate(optimisation, 10)
-        update.plan(10)
-        for k in range(10):
-            update((network.used * torch.randn(5)).sum() * 10, averaged=averaged[k % 2])
-        averages.append(optimisation.averaged()["used"])
-    torch.testing.assert_close(*averages)
-
-
-def test_gradients_reach_their_parameters_across_a_gap():
-    """Small parameters with a gap behind them that is larger than any of them."""
-    network = OneVector(1)
-    optimisation = Optimisation(network, PAPER.replace(gradient_noise=0.0), 10)
-    update = FlatUpdate(optimisation, 1, comes_last=lambda name: name == "used")
-    assert update.gaps == [15, 15]
-    update.plan(1)
-    update(network.used.sum())
-    assert network.used.item() == pytest.approx(-learning_rate(PAPER, 1, 10))
-    assert not network.unused.any()
 
 
 @WAYS

@@ -149,7 +149,7 @@ def parse_corpus(
         import_ray(engine.address)
     if model is not None:
         find_model(model)
-    sources = find_sources(inputs, kind)
+    sources = find_sources(inputs, kind, output)
     record = Record(Path(os.path.abspath(output)))
     with record.held(resume):
         began = time.perf_counter()

@@ -25,19 +25,24 @@ class Source:
     kind: str
 
 
-def find_sources(inputs: Sequence[str], kind: str | None = None) -> list[Source]:
+def find_sources(inputs: Sequence[str], kind: str | None = None, output: str | None = None) -> list[Source]:
     """The files of a corpus in the order of the inputs, those of a directory in the order of their names.
 
-    Names are relative to the folder that all inputs are in; the folder of an input is the directory itself, or that of
-    the file, or what comes before the first wildcard of a pattern.
+    What is in the folder `output` is not part of it, though it may lie within an input: a job does not read its own
+    files when it goes on. Names are relative to the folder that all inputs are in; the folder of an input is the
+    directory itself, or that of the file, or what comes before the first wildcard of a pattern.
     """
     found: dict[str, str] = {}  # path: kind
     folders: list[str] = []
+    ours = None if output is None else os.path.join(os.path.abspath(output), "")
     for given in inputs:
         paths, folder = _files(given, kind)
         folders.append(os.path.abspath(folder))
-        for path in paths:
-            found.setdefault(os.path.abspath(path), kind or _kind(path))
+        for path in map(os.path.abspath, paths):
+            if ours is None or not path.startswith(ours):
+                found.setdefault(path, kind or _kind(path))
+    if not found:
+        raise UsageError(f"all files of the input are in the output's folder {output}")
     kinds = Counter(found.values())
     if len(kinds) > 1:
         listed = ", ".join(f"{count} {name}" for name, count in kinds.most_common())
