@@ -18,7 +18,7 @@ from discoparse.neural.codes import longest_chain, spell_code
 from discoparse.neural.constraints import LimitBatch, Within, _has_one, forbidden_foci, run_within
 from discoparse.neural.labelling import label_codes
 from discoparse.neural.limits import Limits, free, limits_for
-from discoparse.neural.lockstep import Lockstep
+from discoparse.neural.lockstep import BITS, Lockstep
 from discoparse.neural.network import Network
 from discoparse.neural.replay import replay, yields
 from discoparse.neural.vocabulary import Vocabulary
@@ -258,24 +258,26 @@ def test_a_batch_of_limits_says_what_each_of_them_says():
         forbidden = [rng.randrange(1, 1 << n) for _ in range(rng.randint(0, 3) if n > 1 else 0)]
         limits.append(Limits(n, masks, codes, wanted, forbidden, {k: rng.randrange(9) for k in range(0, n, 5)}))
     batch = LimitBatch.of(limits, 7, torch.device("cpu"))
-    assert batch.codes.shape == (4, 71)
-    assert batch.wanted.shape == (4, 71, 7)
     assert batch.forbidden is not None
     assert batch.tags is not None
     for b, one in enumerate(limits):
-        unused = 70 - len(one.codes)
-        assert batch.codes[b].tolist() == [0, *one.codes, *[0] * unused]
-        found = [set(torch.nonzero(row).flatten().tolist()) for row in batch.wanted[b]]
-        assert found == [set(), *map(set, one.wanted), *[set()] * unused]
+        entries = [(k, code, set(ids)) for k, (code, ids) in enumerate(zip(one.codes, one.wanted, strict=True), 1)]
+        found = [
+            (k, code, set(torch.nonzero(row).flatten().tolist()))
+            for (sentence, k), code, row in zip(
+                batch.labelled.t().tolist(), batch.codes.tolist(), batch.wanted, strict=True
+            )
+            if sentence == b
+        ]
+        assert found == [entry for entry in entries if entry[1] or entry[2]]
         rows = [mask_of(torch.nonzero(row).flatten().tolist()) for row in batch.forbidden[b]]
         assert rows == one.forbidden + [0] * (len(rows) - len(one.forbidden))
         assert {token: tag for sentence, token, tag in batch.tags.t().tolist() if sentence == b} == one.tags
-        asked = [k for k, (code, ids) in enumerate(zip(one.codes, one.wanted, strict=True), 1) if code or ids]
-        assert [k for sentence, k in batch.labelled.t().tolist() if sentence == b] == asked
     nothing = LimitBatch.of([free(3), free(2)], 7, torch.device("cpu"))
     assert nothing.forbidden is None
     assert nothing.tags is None
-    assert not nothing.wanted.any()
+    assert nothing.codes.shape == (0,)
+    assert nothing.wanted.shape == (0, 7)
 
 
 def test_forbidden_foci():
@@ -319,8 +321,9 @@ def test_the_probabilities_of_all_chains_sum_to_one(small_chains):
 
 
 def test_the_best_chain_with_a_label_is_the_best(small_chains):
-    """Against all chains, for every label and for sets of labels."""
+    """Against all chains, for every label and for sets of labels; also where no label at all is far more probable."""
     scores, chains = small_chains
+    scores.first[4, 0] = 20.0
     codes = torch.tensor([code_of(chain, scores.count) for chain in chains])
     for row in range(5):
         values = scores.of_codes(torch.full_like(codes, row), codes)
@@ -332,6 +335,16 @@ def test_the_best_chain_with_a_label_is_the_best(small_chains):
             found = scores.best_with(torch.tensor([row]), wanted)
             assert scores.of_codes(torch.tensor([row]), found) == pytest.approx(float(values[best]), abs=1e-5)
             assert set(spell_code(int(found), scores.count)) & set(ids)
+
+
+@pytest.mark.parametrize("count", [BITS - 1, BITS, BITS + 1])
+def test_as_many_constituents_as_fill_a_word_of_bits(count, parser):
+    """With the whole sentence, which is always required, `count` of them."""
+    words = ["dog"] * (count + 1)
+    required = tuple(Required(frozenset(range(k + 1)), "NP") for k in range(1, count))
+    (tree,) = parser.parse_tokens([words], constraints=[Constraints(required)])
+    found = {(tokens, label) for label, tokens in tree.constituents()}
+    assert {(entry.tokens, entry.label) for entry in required} <= found
 
 
 def test_samples_follow_the_probabilities(small_chains):

@@ -17,12 +17,17 @@ from discoparse.neural.codes import longest_chain
 from discoparse.neural.lockstep import NO_LABEL
 from discoparse.neural.network import Scorers
 
-_CHUNK = 1 << 22  # numbers of a table [F, L, L] that is held at once
+_CHUNK = 1 << 23  # numbers of a table [F, 2 L, 2 L] that is held at once
 
 
 def cheap_to_ask(tensor: Tensor) -> bool:
     """Whether the host may look at a tensor to save work: it would wait for a GPU, and the GPU then for the host."""
     return tensor.device.type == "cpu"
+
+
+def spelled(codes: Tensor, count: int, longest: int) -> Tensor:
+    """The labels of chains by their codes [R], the lowest first, and then NO-LABEL: [R, longest]; see `spell_code`."""
+    return codes[:, None] // count ** torch.arange(longest, device=codes.device) % count
 
 
 class ChainScores:
@@ -47,19 +52,20 @@ class ChainScores:
 
     def of_codes(self, rows: Tensor, codes: Tensor) -> Tensor:
         """The log-probability of a chain, by its code, of each of the foci `rows` [R] -> [R]."""
-        label, rest = codes % self.count, codes // self.count
-        total = self.first[rows].gather(1, label[:, None]).squeeze(1)
-        open_ = torch.arange(len(codes), device=codes.device)  # chains that may go on
-        for _ in range(1, self.longest):
-            if cheap_to_ask(label):
-                (open_,) = torch.nonzero(label != NO_LABEL, as_tuple=True)
-                if not len(open_):
-                    break
-            higher = rest % self.count
-            step = self.above(rows[open_], label[open_]).gather(1, higher[open_, None]).squeeze(1)
-            total = total.index_add(0, open_, step.masked_fill(label[open_] == NO_LABEL, 0.0))
-            label, rest = higher, rest // self.count  # where a chain has ended, nothing but NO-LABEL is left
-        return total
+        labels = spelled(codes, self.count, self.longest)  # [R, longest]
+        total = self.first[rows].gather(1, labels[:, :1]).squeeze(1)
+        if not self.spells:
+            return total
+        below, higher = labels[:, :-1], labels[:, 1:]
+        if cheap_to_ask(codes):  # few chains have more than one node
+            which, level = torch.nonzero(below, as_tuple=True)
+            step = self.above(rows[which], below[which, level]).gather(1, higher[which, level, None]).squeeze(1)
+            steps = torch.zeros_like(below, dtype=step.dtype)
+            steps[which, level] = step
+        else:
+            every = ((self._above[rows, None] + self._given[below]) / self.temperature).log_softmax(-1)
+            steps = every.gather(2, higher[:, :, None]).squeeze(2).masked_fill(below == NO_LABEL, 0.0)
+        return total + steps.sum(1)
 
     def sample(self, rows: Tensor) -> Tensor:
         """The code of a sampled chain for each of the foci `rows` [R], which may repeat -> [R]."""
@@ -86,7 +92,7 @@ class ChainScores:
         """The code of the most probable chain that has one of the `wanted` labels [R, L], for each focus [R] -> [R]."""
         if not self.spells:
             return self.first[rows].masked_fill(~wanted, -torch.inf).argmax(1)
-        size = max(1, _CHUNK // self.count**2)
+        size = max(1, _CHUNK // (2 * self.count) ** 2)
         parts = [self._viterbi(rows[k : k + size], wanted[k : k + size]) for k in range(0, len(rows), size)]
         return torch.cat(parts) if parts else rows
 
@@ -94,32 +100,31 @@ class ChainScores:
         """`best_with`, exactly: the best chain up to each level that ends in each label, with or without a wanted one
         so far."""
         count, found = self.count, len(rows)
-        steps = self._above[rows][:, None] + self._given  # [R, L below, L above]
-        steps = (steps / self.temperature).log_softmax(-1)
+        above = ((self._above[rows][:, None] + self._given) / self.temperature).log_softmax(-1)  # [R, L below, L above]
+        end = above[:, :, NO_LABEL].clone()
+        above[:, :, NO_LABEL] = -torch.inf
+        # Labels count twice: [0, L) without a wanted one so far, [L, 2 L) with one. Nothing leads back to the former.
+        turning, staying = (
+            above.masked_fill(~wanted[:, None], -torch.inf),
+            above.masked_fill(wanted[:, None], -torch.inf),
+        )
+        never = torch.full_like(above, -torch.inf)
+        lead = torch.cat([torch.cat([staying, turning], 2), torch.cat([never, above], 2)], 1)  # [R, 2 L, 2 L]
         first = self.first[rows]
-        nothing = torch.full_like(first, -torch.inf)
-        # [R, 2, L]: without and with a wanted label among those so far
-        best = torch.stack([first.masked_fill(wanted, -torch.inf), first.masked_fill(~wanted, -torch.inf)], 1)
-        best[:, :, NO_LABEL] = -torch.inf
-        codes = torch.arange(count, device=rows.device).expand(found, 2, count)
-        top = torch.full((found,), -torch.inf, device=rows.device)
-        answer = torch.zeros_like(rows)
+        first[:, NO_LABEL] = -torch.inf
+        best = torch.cat([first.masked_fill(wanted, -torch.inf), first.masked_fill(~wanted, -torch.inf)], 1)
+        label = torch.arange(count, device=rows.device).repeat(2)
+        codes = label.expand(found, -1)
+        ended = []  # at each level, the best chain that ends there: its probability and its code
         for level in range(1, self.longest + 1):
-            ended = best[:, 1] + (steps[:, :, NO_LABEL] if level < self.longest else 0.0)  # [R, L]
-            score, label = ended.max(1)
-            answer = torch.where(score > top, codes[:, 1].gather(1, label[:, None]).squeeze(1), answer)
-            top = torch.maximum(score, top)
-            if level == self.longest:
-                break
-            ways = best[:, :, :, None] + steps[:, None]  # [R, 2, L below, L above]
-            ways[..., NO_LABEL] = -torch.inf
-            value, below = ways.max(2)  # [R, 2, L above]
-            spelled = codes.gather(2, below) + torch.arange(count, device=rows.device) * count**level
-            # A wanted label turns "without" into "with"; the better of the two ways to "with" stays.
-            turned = torch.where(wanted, value[:, 0], nothing)
-            codes = torch.stack([spelled[:, 0], torch.where(turned > value[:, 1], spelled[:, 0], spelled[:, 1])], 1)
-            best = torch.stack([value[:, 0].masked_fill(wanted, -torch.inf), torch.maximum(turned, value[:, 1])], 1)
-        return answer
+            last = level == self.longest
+            score, top = (best[:, count:] if last else best[:, count:] + end).max(1, keepdim=True)
+            ended.append((score, codes.gather(1, top + count)))
+            if not last:
+                best, below = (best[:, :, None] + lead).max(1)
+                codes = codes.gather(1, below) + label * count**level
+        scores, found_codes = (torch.cat(column, 1) for column in zip(*ended, strict=True))  # [R, levels]
+        return found_codes.gather(1, scores.argmax(1, keepdim=True)).squeeze(1)
 
 
 def _sampled(log_probability: Tensor) -> Tensor:

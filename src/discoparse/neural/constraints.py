@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from discoparse.neural.chains import ChainScores, cheap_to_ask
+from discoparse.neural.chains import ChainScores, cheap_to_ask, spelled
 from discoparse.neural.codes import longest_chain
 from discoparse.neural.labelling import label_codes
 from discoparse.neural.limits import Limits
@@ -32,9 +32,9 @@ class LimitBatch:
     """The constraints on B sentences as tensors."""
 
     gold: GoldBatch  # the required constituents, with k + 1 as the label of number k
-    codes: Tensor  # [B, Q + 1] by number + 1
-    wanted: Tensor  # [B, Q + 1, L]
-    labelled: Tensor  # [2, C] sentence and number + 1 of those that have one or the other
+    labelled: Tensor  # [2, C] sentence and number + 1 of those whose chain or label is fixed,
+    codes: Tensor  # [C] the codes of their chains, 0 where only a label is wanted,
+    wanted: Tensor  # [C, L] and the labels of which their chains must have one
     forbidden: Tensor | None  # [B, forbidden sets, N] their tokens; None if there is none
     tags: Tensor | None  # [3, tags] sentence, token and tag of each; None if there is none
 
@@ -45,20 +45,19 @@ class LimitBatch:
         gold = gold_tensors([list(enumerate(one.required, 1)) for one in limits], lengths)
         # All required constituents in one row: arrays are filled once, not for each sentence.
         sentence, number = _places(counts)
-        codes = np.zeros((len(limits), max(counts) + 1), dtype=np.int64)
-        codes[sentence, number + 1] = fixed = list(chain.from_iterable([one.codes for one in limits]))
+        codes = np.array(list(chain.from_iterable([one.codes for one in limits])), dtype=np.int64)
         ids = list(chain.from_iterable([one.wanted for one in limits]))  # of each constituent
         alternatives = np.array(list(map(len, ids)))
-        entry = np.repeat(np.arange(len(ids)), alternatives)
-        wanted = np.zeros((*codes.shape, labels), dtype=bool)
-        wanted[sentence[entry], number[entry] + 1, np.array(list(chain.from_iterable(ids)), dtype=np.int64)] = True
-        asked = (np.array(fixed) > 0) | (alternatives > 0)
+        asked = (codes > 0) | (alternatives > 0)
+        wanted = np.zeros((int(asked.sum()), labels), dtype=bool)
+        entry = np.repeat(np.cumsum(asked) - 1, alternatives)
+        wanted[entry, np.array(list(chain.from_iterable(ids)), dtype=np.int64)] = True
         tags = [(b, token, tag) for b, one in enumerate(limits) if one.tags for token, tag in one.tags.items()]
         return cls(
             GoldBatch(*(tensor.to(device, non_blocking=True) for tensor in gold.tensors())),
-            torch.from_numpy(codes).to(device, non_blocking=True),
-            torch.from_numpy(wanted).to(device, non_blocking=True),
             torch.from_numpy(np.stack([sentence[asked], number[asked] + 1])).to(device, non_blocking=True),
+            torch.from_numpy(codes[asked]).to(device, non_blocking=True),
+            torch.from_numpy(wanted).to(device, non_blocking=True),
             _token_sets([one.forbidden for one in limits], max(lengths), device),
             torch.tensor(tags).t().to(device, non_blocking=True) if tags else None,
         )
@@ -141,8 +140,8 @@ def constrained_codes(
     if limits.forbidden is not None:
         code = code.masked_fill(forbidden_foci(within, lengths, limits.forbidden), 0)
     sentence, number = limits.labelled
-    step = _steps_of(within.number, limits.codes.shape[1])[sentence, number]
-    fixed, wanted = limits.codes[sentence, number], limits.wanted[sentence, number]  # [C], [C, L]
+    step = _steps_of(within.number, limits.gold.packed.shape[1] + 1)[sentence, number]
+    fixed, wanted = limits.codes, limits.wanted  # [C], [C, L]
     if cheap_to_ask(code):  # only those that are not met
         found = code[sentence, step]
         unmet = (fixed != found) & ~_has_one(found, wanted)
@@ -159,7 +158,7 @@ def constrained_codes(
 
 
 def _steps_of(number: Tensor, count: int) -> Tensor:
-    """The step at which a required constituent is the focus, from their numbers + 1 at each step [B, T]: [B, Q + 1].
+    """The step at which a required constituent is the focus, from their numbers + 1 at each step [B, T]: [B, count].
 
     A set of tokens is the focus only once.
     """
@@ -170,8 +169,4 @@ def _steps_of(number: Tensor, count: int) -> Tensor:
 def _has_one(code: Tensor, wanted: Tensor) -> Tensor:
     """Whether chains, by their codes [C], have one of the labels that are wanted [C, L]."""
     count = wanted.shape[1]
-    found = torch.zeros_like(code, dtype=torch.bool)
-    for _ in range(longest_chain(count)):
-        found |= wanted.gather(1, (code % count)[:, None]).squeeze(1)
-        code = code // count
-    return found
+    return wanted.gather(1, spelled(code, count, longest_chain(count))).any(1)

@@ -158,12 +158,13 @@ def gold_tensors(trees: Sequence[Sequence[tuple[int, int]]], lengths: Sequence[i
     place = np.arange(width + 1)
     over = (right[:, None] < place) & (place <= np.array(lengths)[sentence, None])  # [G, N + 1] ends before a token
 
+    starts, word, bit = np.cumsum(count) - count, number // BITS, number % BITS
+
     def bit_sets(sets: np.ndarray) -> Tensor:
         """Sets [G, n] in that order -> the same as bits [B, n, W]; see `_bit_rows`."""
-        bits = np.zeros((batch, sets.shape[1], words, 64), dtype=np.uint8)
-        bits[sentence, :, number // BITS, number % BITS] = sets
-        octets = np.packbits(bits, axis=3, bitorder="little")  # [B, n, W, 8]
-        return torch.from_numpy(octets.view("<i8")[..., 0].astype(np.int64, copy=False))
+        values = sets.astype(np.int64) << bit[:, None]
+        parts = [np.where(word[:, None] == w, values, 0) for w in range(words)] if words > 1 else [values]
+        return torch.from_numpy(np.stack([np.bitwise_or.reduceat(part, starts, axis=0) for part in parts], 2))
 
     packed = np.zeros((batch, words * BITS), dtype=np.int64)
     packed[sentence, number] = pack_constituent(right, size, label)[order]

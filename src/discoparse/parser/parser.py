@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
@@ -338,7 +337,7 @@ class Parser:
                 limits = self.limits(passage.words, given)
             except ConstraintError as error:
                 raise ConstraintError(f"sentence {number}: {error}", error.pair) from None
-            limited.append(dataclasses.replace(passage, limits=limits))
+            limited.append(Passage(passage.words, passage.spans, passage.text, limits))
         return limited
 
     def _parse_window(self, window: Sequence[Passage | None], doubt: Doubt | None = None) -> list[Tree | None]:
