@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import random
 import sys
@@ -17,7 +18,7 @@ from discoparse.neural.pieces import PieceSentence, PieceVocabulary, _best_windo
 
 pytest.importorskip("transformers", reason="the extra `transformers` is not installed")
 
-from tiny_encoders import DECODERS, ENCODERS, save_encoder
+from tiny_encoders import DECODERS, ENCODERS, SPACED, save_encoder
 
 from discoparse.neural.pretrained import Pieces, Pretrained, read_pretrained
 
@@ -57,6 +58,8 @@ def plain_states(folder, module, words: list[str]) -> tuple[torch.Tensor, list[i
     from transformers import AutoModel, AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(folder, add_prefix_space=True)
+    if ENCODERS[module.config.transformer["model_type"]][0] in SPACED:
+        words = [f" {word}" for word in words]
     encoded = tokenizer(words, is_split_into_words=True, return_tensors="pt")
     model = AutoModel.from_pretrained(folder).eval()
     mask = encoded["attention_mask"]
@@ -75,6 +78,41 @@ def test_vectors_are_those_of_the_library(encoder):
         expected = [states[word_of.index(k)] for k in range(len(words))]
         torch.testing.assert_close(found[b, : len(words)], torch.stack(expected), atol=1e-4, rtol=1e-4)
         assert not found[b, len(words) :].any()
+
+
+def test_words_are_cut_as_in_a_text(encoder):
+    """That is, after a space; the first one, too."""
+    from transformers import AutoTokenizer
+
+    _, folder, pieces, _ = encoder
+    words = ["The", "old", "dog", "sees", "unbelievably", "old", "cats"]
+    text = AutoTokenizer.from_pretrained(folder, add_prefix_space=True)(" " + " ".join(words), add_special_tokens=False)
+    assert [piece for word in words for piece in pieces.pieces(word)] == text["input_ids"]
+
+
+def test_a_tokenizer_that_cannot_cut_so_stays_as_it_is(tmp_path):
+    """It does not know the word that is tried, and makes one piece of any number of unknown ones."""
+    from tokenizers import Tokenizer, models
+    from transformers import PreTrainedTokenizerFast
+
+    folder = save_encoder("bert", tmp_path)
+    tokenizer = Tokenizer(models.BPE({"<unk>": 0, "и": 1}, [], unk_token="<unk>", fuse_unk=True))
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>", pad_token="<unk>").save_pretrained(folder)
+    pieces, _ = loaded(folder)
+    assert json.loads(pieces.tokenizer)["normalizer"] is None
+    assert pieces.pieces("ии") == [1, 1]
+
+
+def test_half_precision_on_disk_is_single_precision_here(tmp_path):
+    """The library would make parameters of the precision that a configuration names."""
+    from transformers import AutoModel
+
+    folder = save_encoder("bert", tmp_path)
+    AutoModel.from_pretrained(folder).half().save_pretrained(folder)
+    assert '"float16"' in (folder / "config.json").read_text()
+    pieces, module = loaded(folder)
+    assert {parameter.dtype for parameter in module.parameters()} == {torch.float32}
+    assert vectors(pieces, module, SENTENCES).isfinite().all()
 
 
 @pytest.mark.parametrize("pooling", ["last", "mean"])

@@ -14,6 +14,7 @@ _SIZES = {
     "intermediate_size": 20,
     "max_position_embeddings": 40,
 }
+_LAYERS = ["sliding_attention", "full_attention", "sliding_attention"]
 # Architecture -> the kind of its tokenizer, and what its configuration needs beside the sizes.
 ENCODERS: dict[str, tuple[str, dict[str, object]]] = {
     "bert": ("wordpiece", {}),
@@ -24,9 +25,11 @@ ENCODERS: dict[str, tuple[str, dict[str, object]]] = {
     "modernbert": ("bytes", {}),
     "electra": ("wordpiece", {"embedding_size": 12}),
     "llama": ("bytes", {"num_key_value_heads": 2}),
-    "qwen2": ("bytes", {"num_key_value_heads": 2}),
+    "qwen2": ("split bytes", {"num_key_value_heads": 2}),
+    "gemma3_text": ("spaces", {"num_key_value_heads": 1, "head_dim": 4, "sliding_window": 8, "layer_types": _LAYERS}),
 }
-DECODERS = ("llama", "qwen2")
+SPACED = ("split bytes", "spaces")  # kinds of tokenizers that want the space before a word
+DECODERS = ("llama", "qwen2", "gemma3_text")
 _SPECIAL = ["<pad>", "<s>", "</s>", "<unk>", "<mask>"]
 
 
@@ -55,7 +58,7 @@ def encoder_config(architecture: str, vocabulary: int):
 
 def _tokenizer(kind: str, decoder: bool):
     """Trained on a few words; decoders get no special tokens around a sentence."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+    from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
     if kind == "wordpiece":
@@ -68,6 +71,18 @@ def _tokenizer(kind: str, decoder: bool):
         tokenizer.decoder = decoders.ByteLevel()
         alphabet = pre_tokenizers.ByteLevel.alphabet()
         trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=_SPECIAL, initial_alphabet=alphabet)
+    elif kind == "split bytes":  # as of Qwen and Llama 3: no option puts a space before a word
+        tokenizer = Tokenizer(models.BPE())
+        words = pre_tokenizers.Split(Regex(r" ?\w+| ?[^\s\w]+|\s+"), behavior="isolated")
+        tokenizer.pre_tokenizer = pre_tokenizers.Sequence([words, pre_tokenizers.ByteLevel(False, use_regex=False)])
+        tokenizer.decoder = decoders.ByteLevel()
+        alphabet = pre_tokenizers.ByteLevel.alphabet()
+        trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=_SPECIAL, initial_alphabet=alphabet)
+    elif kind == "spaces":  # as of Gemma: spaces are pieces like others
+        tokenizer = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True))
+        tokenizer.normalizer = normalizers.Replace(" ", "▁")
+        tokenizer.pre_tokenizer = pre_tokenizers.Split("▁", behavior="merged_with_next")
+        trainer = trainers.BpeTrainer(vocab_size=90, special_tokens=_SPECIAL, initial_alphabet=["a"])
     else:
         tokenizer = Tokenizer(models.Unigram())
         tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()

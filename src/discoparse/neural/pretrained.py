@@ -145,7 +145,6 @@ def read_pretrained(
     options = {"trust_remote_code": False}
     try:
         config = AutoConfig.from_pretrained(source, **options)
-        # A word is cut as after a space, wherever it stands.
         tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, add_prefix_space=True, **options)
         if layers is not None:
             _set_layers(config, layers)
@@ -195,12 +194,13 @@ def _quiet() -> Iterator[None]:
 
 
 def _from_config(config: dict[str, Any]) -> PreTrainedModel:
-    """A transformer with random parameters; nothing is fetched and no code but the library's runs."""
+    """A transformer with random parameters in single precision; nothing is fetched, no code but the library's runs."""
     require_transformers()
     from transformers import AutoConfig, AutoModel
 
     settings = {name: value for name, value in config.items() if name not in ("model_type", "auto_map")}
-    return AutoModel.from_config(AutoConfig.for_model(config["model_type"], **settings))  # type: ignore[no-untyped-call, no-any-return, unused-ignore]
+    model = AutoModel.from_config(AutoConfig.for_model(config["model_type"], **settings))  # type: ignore[no-untyped-call, unused-ignore]
+    return model.float()  # type: ignore[no-any-return, unused-ignore] # it may have been published in half precision
 
 
 def _without_head(model: Any) -> Any:
@@ -217,6 +217,7 @@ def _piece_vocabulary(tokenizer: Any, transformer: Any) -> PieceVocabulary:
     cut = tokenizer.backend_tokenizer
     cut.no_padding()
     cut.no_truncation()
+    _cut_as_after_a_space(cut)
     alone = tokenizer("a", add_special_tokens=False)["input_ids"]
     whole = tokenizer("a")["input_ids"]
     before = next(k for k in range(len(whole)) if whole[k : k + len(alone)] == alone)
@@ -224,6 +225,21 @@ def _piece_vocabulary(tokenizer: Any, transformer: Any) -> PieceVocabulary:
     unknown = next((k for k in (tokenizer.unk_token_id, tokenizer.mask_token_id) if k is not None), padding)
     prefix, suffix = tuple(whole[:before]), tuple(whole[before + len(alone) :])
     return PieceVocabulary(cut.to_str(), prefix, suffix, padding, unknown, _window(transformer))
+
+
+def _cut_as_after_a_space(cut: Any) -> None:
+    """Let a tokenizer cut every word as in a text: many have `add_prefix_space`, the others get the space itself."""
+    from tokenizers import normalizers
+
+    def as_in_text() -> bool:
+        alone = cut.encode(["a"], is_pretokenized=True, add_special_tokens=False).ids
+        return bool(cut.encode("a a", add_special_tokens=False).ids == 2 * alone)
+
+    if not as_in_text():
+        before = cut.normalizer
+        cut.normalizer = normalizers.Sequence([normalizers.Prepend(" "), *([before] if before else [])])
+        if not as_in_text():
+            cut.normalizer = before
 
 
 def _window(transformer: Any) -> int:
