@@ -9,7 +9,7 @@ from installed_models import Packages
 
 from discoparse.cli import cli
 from discoparse.errors import UsageError
-from discoparse.parser.choice import ModelChoice, default_models
+from discoparse.parser.choice import ModelChoice, clearly_best, default_models
 from discoparse.parser.finding import installed_models
 
 
@@ -136,3 +136,28 @@ def test_the_text_that_no_model_suits_is_quoted(installed):
     assert f"the text '{'quux ' * 9}quux…'" in str(long.exception)
     endless = parse("q" * 10_000)
     assert f"the text '{'q' * 49}…'" in str(endless.exception)
+
+
+def test_ranks_are_those_of_the_vocabulary(installed):
+    """Which has its most frequent word first: a rank that is off by one would make that one unknown."""
+    words = ["see", "The", "dog", "barks"]
+    edit(installed_models()["en"], "vocabulary.json", lambda names: names.update(words=words))
+    rank = ModelChoice(print)._vocabularies["en"]
+    assert [rank(word) for word in words] == [1, 2, 3, 4]
+    assert rank("Quux") is None
+
+
+def test_words_count_by_how_frequent_they_are():
+    """Which both models know: what one of them has seen a few times does not make a text its own."""
+    frequent, seldom = {"le": 10, "chat": 500, "dort": 2000}, {"le": 30_000, "chat": 60_000, "dort": 90_000}
+    models = {"en": seldom.get, "fr": frequent.get}
+    assert clearly_best("Le chat dort.", models) == "fr"
+    assert clearly_best("Le chat dort.", {"en": seldom.get}) is None, "not the only one that there is, either"
+    assert clearly_best("Le chat dort.", {"a": frequent.get, "b": frequent.get}) is None
+    assert clearly_best("12!", models) is None
+
+
+@pytest.mark.parametrize(("rank", "best"), [(9, "a"), (10, None), (133, None), (10_000, "b")])
+def test_how_far_ahead_the_best_must_be(rank, best):
+    """The word counts 0.575 for b: 1.4 times as much is what it counts at a rank between 9 and 10."""
+    assert clearly_best("word " * 5, {"a": {"word": rank}.get, "b": {"word": 133}.get}) == best

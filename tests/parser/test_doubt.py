@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 import random
 
 import pytest
@@ -13,7 +15,7 @@ from discoparse.neural.believing import believe
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.parser.doubt import MAJORITY, SAMPLES, Doubt, Screen
 from discoparse.parser.ensemble import Ensemble
-from discoparse.parser.familiarity import ENOUGH, FREQUENT, LETTERS, Familiarity
+from discoparse.parser.familiarity import END, ENOUGH, FEWEST_KNOWN, LEAST_FAMILIAR, LETTERS, Familiarity
 from discoparse.parser.parser import Parser
 from discoparse.parser.passages import Passage
 from discoparse.tree import Node
@@ -162,12 +164,14 @@ def test_doubtful_trees_are_left_out_or_marked():
 # -- languages --------------------------------------------------------------------------------------------------------
 
 
-def vocabulary(words: int = FREQUENT) -> Vocabulary:
+def vocabulary(words: int = FEWEST_KNOWN) -> Vocabulary:
     """Words of Latin letters, the most frequent first, then rare ones that other languages have, too."""
     latin = "abcdefghijklmnopqrstuvwxyz"
     names = [f"{latin[k // 676]}{latin[k // 26 % 26]}{latin[k % 26]}" for k in range(words)]
     characters = [*latin, *(chr(0x2500 + k) for k in range(LETTERS - len(latin)))]
-    return Vocabulary([*names, "rue", "maison"], [*characters, "ж"], ["T"], [("S",)], 1)
+    return Vocabulary(
+        [*names, *(f"rare{k}" for k in range(5000)), "rue", "maison"], [*characters, "ж"], ["T"], [("S",)], 1
+    )
 
 
 def judged(words: list[str], known: Vocabulary | None = None) -> list[str]:
@@ -178,17 +182,31 @@ def judged(words: list[str], known: Vocabulary | None = None) -> list[str]:
 
 
 def test_another_language_is_told_once():
-    (message,) = judged(["rue", "maison"] * 40 + ["aab"] * 100)
-    assert "a language that the model 'xx' does not know (0 of 50 words" in message
-    assert judged(["Aab", "rue"] * 40) == []  # half of the words are known
-    assert judged(["rue"] * 9) == []  # too few to tell
-    assert len(judged(["rue"] * 12)) == 1  # at the end
+    (message,) = judged(["rue", "maison", "neuf"] * 40 + ["aab"] * 100)
+    assert "a language that the model 'xx' does not know (16 of 50 words are new to it" in message
+    assert judged(["Aab", "neuf"] * 40) == []  # half of the words are frequent
+    assert judged(["neuf"] * 9) == []  # too few to tell
+    assert len(judged(["neuf"] * 12)) == 1  # at the end
     assert judged(["12", "!"] * 100) == []  # no words
 
 
-def test_the_threshold_is_a_quarter():
-    assert judged(["aab"] * 13 + ["rue"] * 37) == []
-    assert len(judged(["aab"] * 12 + ["rue"] * 38)) == 1
+def test_words_count_by_the_logarithm_of_their_rank():
+    """Which is 1 for aaa, 101 for adw, 6,001 for rue: 1, 0.60 and 0.24."""
+    worth = 1 - math.log(101) / math.log(END)
+    enough = math.ceil(LEAST_FAMILIAR / worth * ENOUGH)
+    assert judged(["adw"] * enough + ["neuf"] * (ENOUGH - enough)) == []
+    assert len(judged(["adw"] * (enough - 1) + ["neuf"] * (ENOUGH - enough + 1))) == 1
+    assert judged(["aaa"] * 13 + ["neuf"] * 37) == []  # more than a quarter of the words
+    assert len(judged(["aaa"] * 12 + ["neuf"] * 38)) == 1
+    assert len(judged(["rue"] * 50)) == 1
+    assert judged(["rue"] * 49 + ["aaa"]) == []
+
+
+def test_words_count_by_their_most_frequent_spelling():
+    known = vocabulary()
+    known = dataclasses.replace(known, words=["Haus", "McAdam", *known.words])
+    for spelling in ("haus", "HAUS", "Haus", "McAdam", "aaa", "AAA", "Aaa"):
+        assert judged([spelling] * 14 + ["neuf"] * 36, known) == []
 
 
 def test_another_script_is_told_of_a_few_words():
@@ -198,4 +216,5 @@ def test_another_script_is_told_of_a_few_words():
 
 
 def test_small_vocabularies_say_nothing():
-    assert judged(["жжж"] * ENOUGH, vocabulary(FREQUENT - 5)) == []
+    small = dataclasses.replace(vocabulary(), words=vocabulary().words[: FEWEST_KNOWN - 1])
+    assert judged(["жжж"] * ENOUGH, small) == []

@@ -18,7 +18,8 @@ from discoparse.serve.problems import Refusal
 
 
 def served(language, *words):
-    return Served(SimpleNamespace(language=language), None, "", set(words))
+    vocabulary = SimpleNamespace(ranks={word: rank for rank, word in enumerate(words, 1)})
+    return Served(SimpleNamespace(language=language, vocabulary=vocabulary), None, "")
 
 
 CATALOGUE = Catalogue(

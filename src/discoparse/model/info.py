@@ -197,13 +197,13 @@ class ModelFiles:
             raise DiscoparseError(f"{self.directory}: {CARD} is not a text as UTF-8 ({error})") from None
         return card
 
-    def words(self) -> set[str]:
-        """The words that the model knows."""
+    def words(self) -> list[str]:
+        """The words that the model knows, the most frequent first."""
         names = self.vocabulary()
         words = names.get("words") if isinstance(names, dict) else None
         with self.checking(VOCABULARY):
             strings(words, "words")
-        return set(words or ())
+        return list(words or ())
 
     def vocabulary(self) -> Any:
         """The names that the model knows, as JSON whose contents are yet to be checked."""

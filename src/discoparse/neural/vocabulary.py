@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -63,6 +63,11 @@ class Vocabulary:
             [label for label, _ in _ranked(labels)],
             rare=min(frequent, len(kept)) + 1,
         )
+
+    @property
+    def ranks(self) -> Mapping[str, int]:
+        """The ids of words, which are their ranks: the most frequent one has 1."""
+        return self._word_ids
 
     def word_id(self, word: str) -> int:
         return self._word_ids.get(plain_word(word), UNKNOWN)

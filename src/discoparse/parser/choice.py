@@ -1,4 +1,4 @@
-"""Which installed model suits a text: of the models that stand for their languages, the one that knows most words."""
+"""Which installed model suits a text: of those that stand for their languages, the one that knows its words best."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from itertools import chain, islice
 
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.model.info import ModelFiles, read_info
+from discoparse.parser.familiarity import LEAST_FAMILIAR, WORD, Rank, familiarity
 from discoparse.parser.finding import Installed, advice, search_installed
 
 _PIECES = 50  # of a text that are looked at; each is a line, or a part of a long one
 _BLANK = 10_000  # pieces within which they must be found
-_WORD = re.compile(r"[^\W\d_]+")
-# The best model must know this share of the words, and this many times as many as the next. For single sentences of the
-# development sets that gives the right model for 97% (German) to 99% (Icelandic), and none for nearly all others.
-_KNOWN = 0.4
-_CLEARLY = 1.2
+_CLEARLY = 1.4  # times as familiar as with the next model; docs/commands/parse.md has figures
 _QUOTED = 50  # characters of a text in a message
 
 
@@ -74,13 +71,14 @@ class ModelChoice:
         return default_models(languages)
 
     @cached_property
-    def _vocabularies(self) -> dict[str, set[str]]:
-        """The words that each of these models knows."""
-        words = {}
+    def _vocabularies(self) -> dict[str, Rank]:
+        """The ranks of the words that each of these models knows."""
+        ranks: dict[str, Rank] = {}
         for name in self._defaults:
             with self._told(name):
-                words[name] = ModelFiles(self._installed.models[name]).words()
-        return words
+                words = ModelFiles(self._installed.models[name]).words()
+                ranks[name] = {word: rank for rank, word in enumerate(words, 1)}.get
+        return ranks
 
     def _nothing_to_choose(self) -> str:
         if self._installed.models:
@@ -122,24 +120,19 @@ def default_models(languages: Mapping[str, str | None]) -> list[str]:
     return [names[0] for names in chosen if len(names) == 1]
 
 
-def clearly_best(sample: str, vocabularies: dict[str, set[str]]) -> str | None:
-    """The vocabulary that most words of a text are in, if one is clearly ahead. Words that several share tell less.
+def clearly_best(sample: str, vocabularies: Mapping[str, Rank]) -> str | None:
+    """The vocabulary, as ranks, in which the words of a text are most frequent, if one is clearly ahead.
 
-    >>> words = {"en": {"what", "is", "the"}, "nl": {"wat", "is", "de"}}
+    >>> words = {"en": {"is": 1, "the": 2, "what": 3}.get, "nl": {"is": 1, "de": 2, "wat": 3}.get}
     >>> clearly_best("Wat is de zin?", words), clearly_best("Is is?", words), clearly_best("Quel est le sens?", words)
     ('nl', None, None)
     """
-    scores = dict.fromkeys(vocabularies, 0.0)
-    known = dict.fromkeys(vocabularies, 0)
-    found = _WORD.findall(sample)
-    for word in found:
-        knowing = [name for name, words in vocabularies.items() if word in words or word.lower() in words]
-        for name in knowing:
-            scores[name] += 1 / len(knowing)
-            known[name] += 1
+    found = WORD.findall(sample)
+    scores = {name: sum(familiarity(word, rank) for word in found) for name, rank in vocabularies.items()}
     best, *others = sorted(scores, key=scores.__getitem__, reverse=True)
     second = scores[others[0]] if others else 0.0
-    return best if found and known[best] >= _KNOWN * len(found) and scores[best] >= _CLEARLY * second else None
+    ahead = scores[best] >= max(LEAST_FAMILIAR * len(found), _CLEARLY * second)
+    return best if found and ahead else None
 
 
 def _quoted(sample: str) -> str:

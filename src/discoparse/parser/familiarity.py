@@ -1,13 +1,14 @@
-"""Text in a language or script that a model does not know: told by how many words are among its most frequent ones.
+"""How well a model knows the words of a text, and a warning where it knows neither their language nor their script.
 
 Vocabularies hold names and foreign words, too: of French text, half of the words are somewhere in an English one. But
-few are among its 1,000 most frequent words, which make up about 60% of any text in the language itself. The thresholds
-were chosen on the development sets of all shipped models and on text in other languages; docs/guides/probabilities.md
-has the figures.
+few are frequent there. So a word counts by the logarithm of its rank: 1 for the most frequent one, 0.4 for the 1,000th,
+0 for those at the end and those that are not there. The thresholds were chosen on the development sets of all shipped
+models and on text in other languages; docs/guides/probabilities.md has the figures.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -17,30 +18,46 @@ from discoparse.parser.passages import Passage
 if TYPE_CHECKING:
     from discoparse.neural.vocabulary import Vocabulary
 
-FREQUENT, LETTERS = 1000, 100  # words and characters of a vocabulary, the most frequent first
-LEAST_WORDS = 0.25  # of a text: a smaller share of frequent words is another language
+FEWEST_KNOWN = 1000  # words of a vocabulary by which a text can be judged
+LETTERS = 100  # characters of a vocabulary, the most frequent first
+END = 100_000  # the rank at which a word counts no more
+_LOG_END = math.log(END)
+LEAST_FAMILIAR = 0.25  # mean of a text's words: where it is smaller, it is in another language
 LEAST_LETTERS = 0.5  # a smaller share of frequent characters is another script
 FEWEST, ENOUGH = 10, 50  # words before a text can be judged, and when it is
-_WORD = re.compile(r"[^\W\d_]+")
+WORD = re.compile(r"[^\W\d_]+")
+
+Rank = Callable[[str], "int | None"]  # of a word in a vocabulary, from 1 on; None where it is not there
+
+
+def familiarity(word: str, rank: Rank) -> float:
+    """From 0 to 1, by its most frequent spelling.
+
+    >>> ranks = {"the": 1, "Monday": 1000, "東京": 300_000}
+    >>> [round(familiarity(word, ranks.get), 1) for word in ("The", "MONDAY", "lundi", "東京")]
+    [1.0, 0.4, 0.0, 0.0]
+    """
+    best = min(rank(word) or END, rank(word.lower()) or END, rank(word.capitalize()) or END, END)
+    return 1 - math.log(best) / _LOG_END
 
 
 class Familiarity:
     """Watches the words that go into a parser, and tells once if its model does not know their language."""
 
     def __init__(self, vocabulary: Vocabulary, notice: Callable[[str], None], model: str | None = None) -> None:
-        self.words = {word.lower() for word in vocabulary.words[:FREQUENT] if word.isalpha()}
+        self.rank = vocabulary.ranks.get
         self.letters = {character.lower() for character in vocabulary.characters[:LETTERS]}
         self.notice = notice
         self.model = "the model" if model is None else f"the model {model!r}"
         self.seen: list[str] = []
         # Of a model with few words, as after training on a few sentences, nothing can be said.
-        self.judged = len(vocabulary.words) < FREQUENT or len(vocabulary.characters) < LETTERS
+        self.judged = len(vocabulary.words) < FEWEST_KNOWN or len(vocabulary.characters) < LETTERS
 
     def watch(self, passages: Iterable[Passage | None]) -> Iterator[Passage | None]:
         """The same passages. What was seen is judged as soon as it is enough, or at the end."""
         for passage in passages:
             if passage is not None and not self.judged:
-                self.seen += [part for word in passage.words for part in _WORD.findall(word)]
+                self.seen += [part for word in passage.words for part in WORD.findall(word)]
                 if len(self.seen) >= ENOUGH:
                     self._judge()
             yield passage
@@ -58,8 +75,8 @@ class Familiarity:
         letters = [letter for word in words for letter in word.lower()]
         if sum(letter in self.letters for letter in letters) < LEAST_LETTERS * len(letters):
             return f"the text is in a script that {self.model} does not know"
-        known = sum(word.lower() in self.words for word in words)
-        if len(words) >= FEWEST and known < LEAST_WORDS * len(words):
-            share = f"{known} of {len(words)} words are among its {FREQUENT:,} most frequent ones"
-            return f"the text seems to be in a language that {self.model} does not know ({share})"
+        familiar = [familiarity(word, self.rank) for word in words]
+        if len(words) >= FEWEST and sum(familiar) < LEAST_FAMILIAR * len(words):
+            reason = f"{familiar.count(0.0)} of {len(words)} words are new to it, and few of the others frequent"
+            return f"the text seems to be in a language that {self.model} does not know ({reason})"
         return None

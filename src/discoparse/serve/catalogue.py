@@ -24,7 +24,6 @@ class Served:
     parser: Parser
     listed: Listed
     card: str
-    words: set[str]
 
     @cached_property
     def writer(self) -> Writer:
@@ -62,17 +61,13 @@ class Catalogue:
             if short in models:
                 raise UsageError(f"two models are called {short!r}: rename one of their directories")
             parser = load(name, device, threads)
-            models[short] = Served(parser, describe_model(name), read_card(name), set(parser.vocabulary.words))
+            models[short] = Served(parser, describe_model(name), read_card(name))
         return cls(models)
 
     @cached_property
     def defaults(self) -> list[str]:
         """The models that are used without being named."""
         return default_models({name: served.parser.language for name, served in self.models.items()})
-
-    @cached_property
-    def _vocabularies(self) -> dict[str, set[str]]:
-        return {name: self.models[name].words for name in self.defaults}
 
     def named(self, name: str) -> Served:
         """The model of a name; a `Refusal` where there is none."""
@@ -95,7 +90,8 @@ class Catalogue:
             raise Refusal(422, f"no model here is for that language: choose one of {', '.join(self.models)}")
         if len(self.models) == 1:
             return next(iter(self.models.items()))
-        best = clearly_best(sample, self._vocabularies) if self._vocabularies else None
+        vocabularies = {name: self.models[name].parser.vocabulary.ranks.get for name in self.defaults}
+        best = clearly_best(sample, vocabularies) if vocabularies else None
         if best is None:
             raise Refusal(
                 422,
