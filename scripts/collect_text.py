@@ -28,6 +28,7 @@ from pathlib import Path
 
 from text_extractors import (
     LANGUAGE_CODES,
+    conllu,
     corrected,
     debates,
     europarl,
@@ -115,6 +116,12 @@ _BIOMEDICAL = _Repository(
     "df0df02fae6dbb87d88ffcf323b9096528f06f84",
     "CC BY 4.0; abstracts of PubMed that the National Library of Medicine has published, articles of open access",
 )
+_WEB = _Repository("UniversalDependencies/UD_English-EWT", "15d613d8447b3478787d4c278730a1e48a945efb", "CC BY-SA 4.0")
+_GUM = _Repository(
+    "amir-zeldes/gum",
+    "72ce5ac14978a324c2fd18d49484e65292cbe316",
+    "by genre; CC BY (academic, court, interview, news) and CC BY-SA (bio, voyage) of those that are used",
+)
 _DUTCH_LAWS = _Repository(
     "legalize-dev/legalize-nl",
     "1e25bb1bb93cc67a3cf47d8eaab2665d8aad224e",
@@ -156,6 +163,8 @@ SOURCES = (
     _COMMON_VOICE.source("en", "commonvoice", _VOICE_FILES.format("en"), lines),
     _NOVELS.source("en", "novels", r"(?:19C|AAW|ArTs|ChiLit|DNov)/.*\.txt", novels, every=2),
     _EUROPARL.source("en", "europarl", r"proceedings/xml/en/.*\.xml", europarl, every=5),
+    _WEB.source("en", "web", r"not-to-release/sources/.*\.conllu", conllu),
+    _GUM.source("en", "gum", r"dep/GUM_(?:academic|bio|court|interview|news|voyage)_.*\.conllu", conllu),
     _BIOMEDICAL.source("en", "biomedical", r"data/(?:BC2GM|BC5CDR|NCBI-disease|linnaeus)-IOB/\w+\.tsv", tagged),
 )
 

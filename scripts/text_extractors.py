@@ -102,6 +102,12 @@ def tagged(data: bytes, language: str) -> Iterator[str]:
             yield sentence
 
 
+def conllu(data: bytes, language: str) -> Iterator[str]:
+    """Sentences of a treebank of Universal Dependencies, as they were written: `# text = …`."""
+    for text in re.findall(r"^# text = (.*)", data.decode("utf-8", "replace"), re.MULTILINE):
+        yield _clean(text)
+
+
 LANGUAGE_CODES = {"de": "deu", "en": "eng", "is": "isl", "nl": "nld"}
 
 

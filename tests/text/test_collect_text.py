@@ -111,6 +111,12 @@ def test_tagged_tokens_become_running_text():
     assert extracted(text_extractors.tagged, text.replace("\n", "\r\n"), "en") == expected
 
 
+def test_treebanks_of_dependencies_have_their_text_in_comments():
+    comments = ["# newdoc id = # text = no", "# text = It's  &lt;b&gt; here.", "# text_en = no", "# text = # text = 1"]
+    text = "\n1\tIt\tit\n\n".join([*comments, ""])
+    assert extracted(text_extractors.conllu, text, "en") == ["It's <b> here.", "# text = 1"]
+
+
 def test_pairs_give_the_side_of_the_language():
     text = "deu\tnld\tEr geht.\tHij gaat.\nnld\tdeu\tZij.\tSie.\ndeu\tdeu\tA.\tB.\nkaputt\n"
     assert extracted(text_extractors.pairs, text) == ["Er geht.", "Sie.", "A.", "B."]
