@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 
 import pytest
 from click.testing import CliRunner
@@ -136,11 +137,11 @@ def format_without_comments(tree):
     return str(tree)
 
 
-@pytest.mark.parametrize("part", ["dev", "train"])
-def test_the_static_derivation_rebuilds_every_tree_of_every_treebank(shared, part):
-    """In exactly 4n-2 steps, by the reference transition system."""
+@pytest.mark.parametrize(("part", "every"), [("dev", 1), ("train", 4)])
+def test_the_static_derivation_rebuilds_the_trees_of_every_treebank(shared, part, every):
+    """In exactly 4n-2 steps, by the reference transition system: all of `dev`, every fourth one of `train`."""
     for path in real_files(shared, part):
-        for tree in read_trees(path):
+        for tree in islice(read_trees(path), 0, None, every):
             gold = tree_constituents(tree)
             actions = static_derivation(gold)
             assert len(actions) == 4 * len(tree) - 2
