@@ -7,25 +7,35 @@
 # the model is chosen by it, dev.discbracket.gz. The model is left in OUTPUT/model, its card included. Options are passed
 # on to `discoparse train`, after those below: --device cpu, --resume, --minutes 10 …
 #
-# All but is start from an encoder, which is a directory in $ENCODER. en-large starts with a transformer; without
-# $ENCODER it is the one of its name on the Hugging Face hub. de, nl, nl-large and en start with what `discoparse
-# pretrain` makes; without $ENCODER it is made first, in OUTPUT-encoder, of the text in $TEXT, a folder that
-# scripts/collect_text.py fills. ($PRETRAIN may have further options for it, as "--device cpu --minutes 10".)
+# All start from an encoder, which is a directory in $ENCODER. en-large starts with a transformer; without $ENCODER it is
+# the one of its name on the Hugging Face hub. The others start with what `discoparse pretrain` makes; without $ENCODER it
+# is made first, in OUTPUT-encoder, of the text in $TEXT, a folder that scripts/collect_text.py fills. ($PRETRAIN may have
+# further options for it, as "--device cpu --minutes 10".)
 #
-# en and de also learn from trees that a teacher makes of raw text, TREEBANKS/en_silver and TREEBANKS/de_silver. The
-# teacher of en is en-large:
+# All but en-large also learn from trees that teachers make of raw text, TREEBANKS/en_silver and so on. The teacher of en
+# is en-large:
 #
-#     python scripts/sample_text.py $TEXT/en/*.txt.gz --sentences 80000 > sample.txt
+#     python scripts/sample_text.py $TEXT/en/{europarl,novels,tatoeba,commonvoice}.txt.gz --sentences 80000 > sample.txt
+#     python scripts/sample_text.py $TEXT/en/biomedical.txt.gz --sentences 32000 >> sample.txt
 #     discoparse parse --model en-large --input sample.txt --pretokenized --output TREEBANKS/en_silver/train.discbracket.gz
 #
-# That of de are three models like it that had no teacher (TEACHER=yes), from one encoder with three seeds:
+# Those of the others are models like the student that had no teacher (TEACHER=yes), from one encoder with several seeds:
 #
 #     TEACHER=yes scripts/make_model.sh de TREEBANKS de-1 --seed 1        (and 2, 3 with ENCODER=de-1-encoder)
 #     python scripts/sample_text.py $TEXT/de/*.txt.gz --sentences 30000 > sample.txt
 #     discoparse parse --model de-1/model --model de-2/model --model de-3/model --input sample.txt --pretokenized \
 #         --output TREEBANKS/de_silver/train.discbracket.gz
 #
-# (The published de had 9,000 sentences of bundestag, 6,000 of europarl, 5,000 each of novels, tatoeba and commonvoice.)
+# The published ones had the following:
+#
+#     de               three models; 9,000 sentences of bundestag, 6,000 of europarl, 5,000 each of novels, tatoeba and
+#                      commonvoice
+#     nl and nl-large  two rounds: two models of nl-large parsed 34,000 sentences, three students of these 86,000 (41,000 of
+#                      europarl, 22,000 each of tatoeba and commonvoice, 1,000 of laws), from encoders that had read 115
+#                      million tokens
+#     is               two rounds: two models parsed 34,000 sentences; two students of these, with a model from scratch,
+#                      62,000 (26,000 of micepahc, 24,000 of errorcorpus, 5,000 of tatoeba, 4,000 of laws, 3,000 of
+#                      commonvoice)
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -38,21 +48,23 @@ name=$1 treebanks=$2 output=$3
 shift 3
 
 # What each is trained on (a treebank named twice counts twice), what it is chosen by, what differs from the recipe, the
-# text of its encoder and how often that was read. The published ones were trained on a shared GPU with --minutes 4.2
-# (de; 3.6 its teachers), 4.9 (nl, nl-large), 6 (en, which that cut after 34 epochs) or 9 (is); the schedule of the
-# learning rate follows the clock where that is ahead of the updates.
+# text of its encoder and how often that was read. On a GPU that twelve trainings shared, the published ones took 4 (de) to
+# 17 minutes (is), none of which a time limit cut.
 recipe=fast
 texts=() silver=() epochs=0 sizes=()
 language=${name%%-*}
 case $name in
 nl | nl-large)
     train=(nl_alpino nl_alpino nl_alpino_extra)
+    silver=(nl_silver)
     dev=(nl_alpino)
     texts=(europarl europarl2 laws tatoeba commonvoice)
-    epochs=3
-    settings=(--seed 1 --set updates=10000)
+    epochs=8
+    settings=(--seed 1 --set epochs=34 --set updates=8000 --set silver_ratio=2)
+    if [ -n "${TEACHER:-}" ]; then settings=(--set updates=10000); fi
     if [ "$name" = nl ]; then # on a CPU, 1.5 times as fast as the recipe's 300 units
-        settings=(--seed 2 --set updates=10000 --set learning_rate=0.002)
+        epochs=9
+        settings+=(--seed 3 --set learning_rate=0.002)
         sizes=(--set hidden=200)
     fi
     ;;
@@ -69,9 +81,9 @@ en)
     train=(en_masc en_craft)
     silver=(en_silver)
     dev=(en_masc en_craft)
-    texts=(europarl novels tatoeba commonvoice)
-    epochs=4
-    settings=(--seed 2 --set updates=12000)
+    texts=(europarl novels tatoeba commonvoice biomedical)
+    epochs=10
+    settings=(--seed 1 --set epochs=40 --set updates=12000 --set silver_ratio=1.5)
     ;;
 en-large)
     train=(en_masc en_craft)
@@ -82,9 +94,13 @@ en-large)
     ;;
 is)
     train=(is_icepahc)
+    silver=(is_silver)
     dev=(is_icepahc)
-    # With words seen once it was larger than 10 MB when all parameters were stored in half precision.
-    settings=(--seed 1 --set updates=10000 --set min_frequency=2 --set hidden=200 --set learning_rate=0.002)
+    texts=(laws micepahc errorcorpus tatoeba commonvoice)
+    epochs=26
+    # With words seen once it would be larger than 10 MB. (From the published one they were removed after training.)
+    settings=(--seed 2 --set epochs=45 --set updates=10000 --set most_batch_tokens=5000 --set min_frequency=2)
+    if [ -n "${TEACHER:-}" ]; then settings=(--set epochs=40 --set updates=6000); fi
     ;;
 *)
     echo "$0: there is no model $name: choose one of $names" >&2

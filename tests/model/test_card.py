@@ -235,7 +235,7 @@ def test_the_script_makes_the_models_of_this_project(tmp_path, name):
     if "TEXT" in environment:
         start = info.training["start"]
         assert start.startswith("the encoder out-encoder (")
-        assert "europarl, " in start
+        assert "tatoeba, commonvoice" in start
         encoder = json.loads((tmp_path / "out-encoder" / "encoder" / "config.json").read_text())
         kept = [part for part in encoder["training"]["command"] if part.startswith("--vocabulary-from")]
         assert len(kept) == 1
@@ -243,14 +243,17 @@ def test_the_script_makes_the_models_of_this_project(tmp_path, name):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell script")
-def test_the_script_makes_teachers(tmp_path):
-    """They learn from gold trees alone: the silver ones are what they make."""
-    environment = {**os.environ, "PYTHON": sys.executable, "TEACHER": "yes", **toy_texts(tmp_path / "texts", "de")}
-    treebanks = [name for name in project_facts("de").sources if not name.endswith("_silver")]
-    info = make_with_toys(tmp_path, "de", treebanks, QUICK, environment)
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("de", {"epochs=50", "updates=7000"}), ("nl", {"updates=10000"}), ("is", {"epochs=40", "updates=6000"})],
+)
+def test_the_script_makes_teachers(name, settings, tmp_path):
+    """They learn from gold trees alone: the silver ones are what they make. They have `settings` of their own."""
+    environment = {**os.environ, "PYTHON": sys.executable, "TEACHER": "yes", **toy_texts(tmp_path / "texts", name)}
+    treebanks = [treebank for treebank in project_facts(name).sources if not treebank.endswith("_silver")]
+    info = make_with_toys(tmp_path, name, treebanks, QUICK, environment)
     assert {entry["set"] for entry in info.data} == set(treebanks)
-    assert info.language == "de"
-    settings = {"epochs=50", "updates=7000"}  # a teacher's own
+    assert info.language == name
     assert settings <= {part.removeprefix("--set").strip(" =") for part in info.training["command"]}
 
 
@@ -271,7 +274,8 @@ def make_with_toys(
 def toy_texts(folder: Path, language: str) -> dict[str, str]:
     """Toy sentences as the text of every source that a model's encoder may read; the script's variables for it."""
     (folder / language).mkdir(parents=True)
-    for name in ("bundestag", "europarl", "europarl2", "laws", "novels", "plays", "tatoeba", "commonvoice"):
+    sources = "biomedical bundestag commonvoice errorcorpus europarl europarl2 laws micepahc novels plays tatoeba"
+    for name in sources.split():
         lines = "".join(" ".join(tree.words) + "\n" for tree in toy_treebank(20, len(name)))
         (folder / language / f"{name}.txt.gz").write_bytes(gzip.compress(lines.encode()))
     sizes = [f"--set {size}={value}" for size, value in SIZES.items() if size != "scorer_hidden"]
