@@ -178,7 +178,7 @@ def test_a_killed_worker_is_replaced(tmp_path, corpus, model, expected, monkeypa
     monkeypatch.setattr(Journal, "add", add_and_kill)
     notices: list[str] = []
     output = tmp_path / "out"
-    result = parse_corpus([str(corpus)], str(output), model, engine=Engine(workers=2), notice=notices.append)
+    result = parse_corpus([str(corpus)], str(output), model, engine=Engine(workers=1), notice=notices.append)
     assert stored_rows(output) == expected
     assert result.complete
     (lost,) = result.incidents.lost
@@ -213,7 +213,7 @@ def test_the_end_of_the_program_ends_its_workers(tmp_path, corpus, model):
 
 def test_workers_do_not_finish_their_units_when_the_program_was_killed(tmp_path, model):
     """A program that resumes the job should not have to share the machine with them."""
-    long = " ".join(["What did you see in the old house?"] * 8_000)
+    long = " ".join(["What did you see in the old house?"] * 100_000)
     corpus = write_json_lines(tmp_path / "corpus.jsonl", {"long": long, "short": "The dog barks."})
     output = tmp_path / "out"
     arguments = ("corpus", str(corpus), str(output), "-m", model, "--num-workers", "2")
