@@ -15,7 +15,16 @@ from discoparse.neural.believing import believe
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.parser.doubt import MAJORITY, SAMPLES, Doubt, Screen
 from discoparse.parser.ensemble import Ensemble
-from discoparse.parser.familiarity import END, ENOUGH, FEWEST_KNOWN, LEAST_FAMILIAR, LETTERS, Familiarity
+from discoparse.parser.familiarity import (
+    END,
+    ENOUGH,
+    FEWEST_KNOWN,
+    LEAST_FAMILIAR,
+    LETTERS,
+    WORD,
+    Familiarity,
+    familiarity,
+)
 from discoparse.parser.parser import Parser
 from discoparse.parser.passages import Passage
 from discoparse.tree import Node
@@ -209,6 +218,39 @@ def test_words_count_by_their_most_frequent_spelling():
         assert judged([spelling] * 14 + ["neuf"] * 36, known) == []
 
 
+def test_words_that_a_treebank_added_have_ranks_of_their_own():
+    """After `train --init`, the words of the treebank come last, though it may be of a language of its own."""
+    known = vocabulary()
+    words = [*known.words, *(f"nyt{k}" for k in "abcdefgh")]
+    there, foreign = ["nyta", "nytb", "nytc", "nytd", "neuf"] * 10, ["rue", "neuf"] * 25
+    assert len(judged(there, dataclasses.replace(known, words=words))) == 1
+    joined = dataclasses.replace(known, words=words, added=(len(known.words),))
+    assert judged(there, joined) == []
+    assert judged(["aaa"] * 50, joined) == []
+    assert len(judged(foreign, joined)) == 1
+
+
+def test_words_have_the_signs_that_combine_with_letters():
+    assert WORD.findall("छोटा घर, “über” 12 a_b") == ["छोटा", "घर", "über", "a", "b"]
+    assert familiarity("u\u0308ber", {"über": 1}.get) == 1
+    assert familiarity("u\u0308ber", {"u\u0308ber": 1}.get) == 1
+
+
+def test_the_reason_counts_the_words_that_are_new():
+    (message,) = judged(["neuf", "dix"] * 25)
+    assert "(50 of 50 words are new to it): " in message or message.endswith("(50 of 50 words are new to it)")
+    many = dataclasses.replace(vocabulary(), words=[*vocabulary().words, *(f"w{k}" for k in range(END)), "last"])
+    (message,) = judged(["last", "neuf"] * 25, many)
+    assert "25 of 50 words are new to it, and few of the others frequent" in message
+
+
+def test_a_long_passage_is_judged_by_its_beginning():
+    told: list[str] = []
+    words = ["neuf"] * 10 * ENOUGH + ["aaa"] * 100 * ENOUGH
+    list(Familiarity(vocabulary(), told.append).watch([Passage(words)]))
+    assert len(told) == 1
+
+
 def test_another_script_is_told_of_a_few_words():
     (message,) = judged(["жжж", "жж"])
     assert "a script that the model 'xx' does not know" in message
@@ -218,3 +260,7 @@ def test_another_script_is_told_of_a_few_words():
 def test_small_vocabularies_say_nothing():
     small = dataclasses.replace(vocabulary(), words=vocabulary().words[: FEWEST_KNOWN - 1])
     assert judged(["жжж"] * ENOUGH, small) == []
+    just = dataclasses.replace(vocabulary(), words=vocabulary().words[:FEWEST_KNOWN])
+    assert len(judged(["жжж"] * ENOUGH, just)) == 1
+    few = dataclasses.replace(just, characters=just.characters[: LETTERS - 1])
+    assert judged(["жжж"] * ENOUGH, few) == []

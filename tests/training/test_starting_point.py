@@ -15,7 +15,7 @@ from discoparse.errors import UsageError
 from discoparse.model.encoder import load_encoder
 from discoparse.model.info import read_info
 from discoparse.model.model import load_model
-from discoparse.neural.vocabulary import UNKNOWN
+from discoparse.neural.vocabulary import UNKNOWN, Vocabulary
 from discoparse.parser.finding import load_parser
 from discoparse.training.loop import Trainer
 from discoparse.training.starting_point import read_start
@@ -63,6 +63,9 @@ def test_names_that_are_new_are_added_behind_the_others(model):
     assert names.characters[: len(known.characters)] == known.characters
     assert set(names.characters) == {*known.characters, *"flabbergasted!"}
     assert names.rare == known.rare
+    assert names.added == (len(known.words),)
+    assert names.ranks["!"] == 1
+    assert Vocabulary.from_json(names.to_json()) == names
     parameters = dict(trainer.network.named_parameters())
     for name, before in start.parameters.items():
         assert torch.equal(parameters[name][tuple(map(slice, before.shape))], before), name
@@ -96,6 +99,7 @@ def test_an_encoder_gives_its_part(encoder):
     fresh = Trainer(start.adapt(short_recipe("fast")), TRAIN, CPU, 1)
     words = stored.vocabulary.words
     assert trainer.vocabulary.words[: len(words)] == words
+    assert trainer.vocabulary.added == ()
     assert trainer.vocabulary.tags == fresh.vocabulary.tags
     parameters, others = (dict(one.network.named_parameters()) for one in (trainer, fresh))
     for name, tensor in stored.parameters.items():

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from discoparse.model import contents
-from discoparse.model.contents import Check, anything, list_of, number, record, strings
+from discoparse.model.contents import Check, anything, list_of, number, places, record, strings
 from discoparse.neural.config import NetworkConfig, PretrainedConfig
 from discoparse.neural.pieces import POOLING, PieceVocabulary
 from discoparse.neural.shapes import parameter_shapes
@@ -105,7 +105,10 @@ def _chains(value: Any, where: str) -> None:
 
 
 # Every sentence needs a tag for each word and a label for its root.
-vocabulary = record({"words": strings, "characters": strings, "tags": _names, "labels": _chains, "rare": number}, {})
+vocabulary = record(
+    {"words": strings, "characters": strings, "tags": _names, "labels": _chains, "rare": number},
+    {"added": places},
+)
 
 
 def check_sizes(config: NetworkConfig, vocabulary: Vocabulary) -> None:

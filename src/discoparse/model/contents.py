@@ -110,6 +110,12 @@ def optional(check: Check) -> Check:
     return check_optional
 
 
+def places(value: Any, where: str) -> None:
+    """Places in a list, from 0 on."""
+    if not isinstance(value, list) or not all(isinstance(part, int) and part >= 0 for part in value):
+        raise ValueError(f"{_the(where)} must be a list of whole numbers from 0 on")
+
+
 def list_of(check: Check) -> Check:
     """A list of values that `check` accepts."""
 

@@ -21,10 +21,12 @@ from discoparse.model.contents import (
     object_of,
     optional,
     parse_json,
+    places,
     record,
     strings,
     text,
 )
+from discoparse.neural.vocabulary import word_ranks
 
 FORMAT = "discoparse model"
 FORMAT_VERSION = 2  # raised when an older program could not read a newer model
@@ -197,13 +199,14 @@ class ModelFiles:
             raise DiscoparseError(f"{self.directory}: {CARD} is not a text as UTF-8 ({error})") from None
         return card
 
-    def words(self) -> list[str]:
-        """The words that the model knows, the most frequent first."""
+    def ranks(self) -> dict[str, int]:
+        """How frequent the words are that the model knows; see `word_ranks`."""
         names = self.vocabulary()
-        words = names.get("words") if isinstance(names, dict) else None
+        words, added = (names.get("words"), names.get("added", [])) if isinstance(names, dict) else (None, [])
         with self.checking(VOCABULARY):
             strings(words, "words")
-        return list(words or ())
+            places(added, "added")
+        return word_ranks(words or (), added)
 
     def vocabulary(self) -> Any:
         """The names that the model knows, as JSON whose contents are yet to be checked."""

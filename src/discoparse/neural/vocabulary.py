@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from discoparse.neural.pieces import PieceVocabulary
@@ -27,6 +28,7 @@ class Vocabulary:
     labels: list[Chain]  # what the labeller chooses from; single labels where it spells chains node by node
     rare: int  # words from this id on are the least frequent word types, which UNK stands in for while training
     pieces: PieceVocabulary | None = None  # of a pretrained encoder
+    added: tuple[int, ...] = ()  # where the words begin that treebanks added to those of a trained model
     _word_ids: dict[str, int] = field(init=False, repr=False, compare=False)
     _character_ids: dict[str, int] = field(init=False, repr=False, compare=False)
 
@@ -64,10 +66,10 @@ class Vocabulary:
             rare=min(frequent, len(kept)) + 1,
         )
 
-    @property
+    @cached_property
     def ranks(self) -> Mapping[str, int]:
-        """The ids of words, which are their ranks: the most frequent one has 1."""
-        return self._word_ids
+        """See `word_ranks`."""
+        return word_ranks(self.words, self.added) if self.added else self._word_ids
 
     def word_id(self, word: str) -> int:
         return self._word_ids.get(plain_word(word), UNKNOWN)
@@ -107,12 +109,25 @@ class Vocabulary:
             "tags": self.tags,
             "labels": [list(chain) for chain in self.labels],
             "rare": self.rare,
+            **({"added": list(self.added)} if self.added else {}),
         }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Vocabulary:
         labels = [tuple(chain) for chain in data["labels"]]
-        return cls(data["words"], data["characters"], data["tags"], labels, data["rare"])
+        added = tuple(data.get("added", ()))
+        return cls(data["words"], data["characters"], data["tags"], labels, data["rare"], added=added)
+
+
+def word_ranks(words: Sequence[str], added: Sequence[int] = ()) -> dict[str, int]:
+    """How frequent words are: the most frequent one has 1. Those that a treebank added are ranked by themselves, since
+    it may be of another language than the words before.
+
+    >>> word_ranks(["og", "er", "eða", "ella"], [3])
+    {'og': 1, 'er': 2, 'eða': 3, 'ella': 1}
+    """
+    starts = [0, *added, len(words)]
+    return {word: rank for start, end in pairwise(starts) for rank, word in enumerate(words[start:end], 1)}
 
 
 def _plain(words: Counter[str]) -> Counter[str]:

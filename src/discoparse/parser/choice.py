@@ -76,8 +76,7 @@ class ModelChoice:
         ranks: dict[str, Rank] = {}
         for name in self._defaults:
             with self._told(name):
-                words = ModelFiles(self._installed.models[name]).words()
-                ranks[name] = {word: rank for rank, word in enumerate(words, 1)}.get
+                ranks[name] = ModelFiles(self._installed.models[name]).ranks().get
         return ranks
 
     def _nothing_to_choose(self) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,13 @@ _LOG_END = math.log(END)
 LEAST_FAMILIAR = 0.25  # mean of a text's words: where it is smaller, it is in another language
 LEAST_LETTERS = 0.5  # a smaller share of frequent characters is another script
 FEWEST, ENOUGH = 10, 50  # words before a text can be judged, and when it is
-WORD = re.compile(r"[^\W\d_]+")
+# Letters and the signs that combine with them: \w has neither the vowel signs of Indic scripts nor lone accents.
+_SIGNS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0711-\u074a"
+    "\u0900-\u0963\u0981-\u09e3\u0a01-\u0a51\u0a70-\u0ae3\u0b01-\u0b63\u0b82-\u0bd7\u0c00-\u0c63\u0c81-\u0ce3"
+    "\u0d00-\u0d57\u0d82-\u0ddf\u0e31-\u0e4e\u0eb1-\u0ecd\u0f71-\u0f84\u102b-\u103e\u17b4-\u17d3\u1dc0-\u1dff\u200c\u200d"
+)
+WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{_SIGNS}])*")
 
 Rank = Callable[[str], "int | None"]  # of a word in a vocabulary, from 1 on; None where it is not there
 
@@ -37,8 +44,15 @@ def familiarity(word: str, rank: Rank) -> float:
     >>> [round(familiarity(word, ranks.get), 1) for word in ("The", "MONDAY", "lundi", "東京")]
     [1.0, 0.4, 0.0, 0.0]
     """
-    best = min(rank(word) or END, rank(word.lower()) or END, rank(word.capitalize()) or END, END)
+    best = min(_rank(word, rank) or END, END)
     return 1 - math.log(best) / _LOG_END
+
+
+def _rank(word: str, rank: Rank) -> int | None:
+    """Of its most frequent spelling."""
+    composed = unicodedata.normalize("NFC", word)
+    found = [rank(spelling) for spelling in (word, composed, composed.lower(), composed.capitalize())]
+    return min((one for one in found if one is not None), default=None)
 
 
 class Familiarity:
@@ -77,6 +91,8 @@ class Familiarity:
             return f"the text is in a script that {self.model} does not know"
         familiar = [familiarity(word, self.rank) for word in words]
         if len(words) >= FEWEST and sum(familiar) < LEAST_FAMILIAR * len(words):
-            reason = f"{familiar.count(0.0)} of {len(words)} words are new to it, and few of the others frequent"
+            new = sum(_rank(word, self.rank) is None for word in words)
+            rest = "" if new == len(words) else ", and few of the others frequent"
+            reason = f"{new} of {len(words)} words are new to it{rest}"
             return f"the text seems to be in a language that {self.model} does not know ({reason})"
         return None

@@ -70,9 +70,13 @@ class StartingPoint:
     def extend(self, names: Vocabulary) -> Vocabulary:
         """What is known already, and then the names of a treebank that are new."""
         ours = self.vocabulary
+        words = _joined(ours.words, names.words)
+        # An encoder has read more text than a treebank has, so what it does not know is seldom.
+        new = self.whole and len(words) > len(ours.words)
         return dataclasses.replace(
             ours,
-            words=_joined(ours.words, names.words),
+            words=words,
+            added=(*ours.added, len(ours.words)) if new else ours.added,
             characters=_joined(ours.characters, names.characters),
             tags=_joined(ours.tags, names.tags),
             labels=_joined(ours.labels, names.labels),
