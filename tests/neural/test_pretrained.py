@@ -103,6 +103,21 @@ def test_a_tokenizer_that_cannot_cut_so_stays_as_it_is(tmp_path):
     assert pieces.pieces("ии") == [1, 1]
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_a_space_that_is_a_piece_of_its_own_stands_for_no_word(tmp_path, known):
+    """Where pieces are characters, a space before a word would be the first piece of every word."""
+    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    folder = save_encoder("bert", tmp_path)
+    characters = ["<unk>", *"abcdehint", *([" "] if known else [])]
+    tokenizer = Tokenizer(models.WordLevel({character: k for k, character in enumerate(characters)}, "<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex("."), behavior="isolated")
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>", pad_token="<unk>").save_pretrained(folder)
+    pieces, _ = loaded(folder)
+    assert pieces.pieces("bad") == [2, 1, 4]
+
+
 def test_half_precision_on_disk_is_single_precision_here(tmp_path):
     """The library would make parameters of the precision that a configuration names."""
     from transformers import AutoModel

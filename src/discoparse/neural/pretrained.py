@@ -217,7 +217,7 @@ def _piece_vocabulary(tokenizer: Any, transformer: Any) -> PieceVocabulary:
     cut = tokenizer.backend_tokenizer
     cut.no_padding()
     cut.no_truncation()
-    _cut_as_after_a_space(cut)
+    _cut_as_after_a_space(cut, tokenizer.unk_token_id)
     alone = tokenizer("a", add_special_tokens=False)["input_ids"]
     whole = tokenizer("a")["input_ids"]
     before = next(k for k in range(len(whole)) if whole[k : k + len(alone)] == alone)
@@ -227,19 +227,32 @@ def _piece_vocabulary(tokenizer: Any, transformer: Any) -> PieceVocabulary:
     return PieceVocabulary(cut.to_str(), prefix, suffix, padding, unknown, _window(transformer))
 
 
-def _cut_as_after_a_space(cut: Any) -> None:
-    """Let a tokenizer cut every word as in a text: many have `add_prefix_space`, the others get the space itself."""
+_PROBES = ("a", "de", "in", "the", "и", "の")  # frequent words: a tokenizer knows some of them
+
+
+def _cut_as_after_a_space(cut: Any, unknown: int | None) -> None:
+    """Let a tokenizer cut words as in a text: many have `add_prefix_space`, others get the space itself.
+
+    Not where the space would be a piece of its own, which would then stand for every word. Only words that the
+    tokenizer knows can tell.
+    """
     from tokenizers import normalizers
 
-    def as_in_text() -> bool:
-        alone = cut.encode(["a"], is_pretokenized=True, add_special_tokens=False).ids
-        return bool(cut.encode("a a", add_special_tokens=False).ids == 2 * alone)
+    def alone() -> list[list[int]]:
+        return [cut.encode([word], is_pretokenized=True, add_special_tokens=False).ids for word in _PROBES]
 
-    if not as_in_text():
-        before = cut.normalizer
-        cut.normalizer = normalizers.Sequence([normalizers.Prepend(" "), *([before] if before else [])])
-        if not as_in_text():
-            cut.normalizer = before
+    def as_in_text(pieces: list[list[int]]) -> int:
+        text = [cut.encode(f"{word} {word}", add_special_tokens=False).ids for word in _PROBES]
+        return sum(found == 2 * one for found, one in zip(text, pieces, strict=True))
+
+    before, plain = cut.normalizer, alone()
+    agreeing = as_in_text(plain)
+    cut.normalizer = normalizers.Sequence([normalizers.Prepend(" "), *([before] if before else [])])
+    spaced = alone()
+    known = [k for k, pieces in enumerate(plain) if unknown not in pieces]
+    apart = all(len(spaced[k]) > len(plain[k]) for k in known)
+    if apart or as_in_text(spaced) <= agreeing:
+        cut.normalizer = before
 
 
 def _window(transformer: Any) -> int:
