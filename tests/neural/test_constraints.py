@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 import random
 
 import pytest
@@ -14,7 +12,7 @@ from walks import random_gold
 import discoparse.neural.chains as chains_module
 import discoparse.neural.constraints as constraints_module
 from discoparse.neural.chains import ChainScores
-from discoparse.neural.codes import longest_chain, spell_code
+from discoparse.neural.codes import longest_chain
 from discoparse.neural.constraints import LimitBatch, Within, _has_one, forbidden_foci, run_within
 from discoparse.neural.labelling import label_codes
 from discoparse.neural.limits import Limits, free, limits_for
@@ -290,53 +288,6 @@ def test_forbidden_foci():
     assert found[1, :3].tolist() == [False, True, False]
 
 
-def chains_up_to(count: int, longest: int) -> list[tuple[int, ...]]:
-    """All chains of labels, the lowest first."""
-    return [chain for n in range(longest + 1) for chain in itertools.product(range(1, count), repeat=n)]
-
-
-@pytest.fixture(scope="module")
-def small_chains() -> tuple[ChainScores, list[tuple[int, ...]]]:
-    """The labeller of a network with few labels, on some foci; the first two must have a label."""
-    parser = random_parser(seed=5)
-    torch.manual_seed(5)
-    scorers = parser.network.scorers.requires_grad_(False)
-    states = torch.randn(5, scorers.label_hidden.out_features)
-    scores = ChainScores(scorers, states, torch.tensor([True, True, False, False, False]), temperature=2.0)
-    scores.longest = 3  # so that all chains can be listed
-    return scores, chains_up_to(scores.count, 3)
-
-
-def code_of(chain: tuple[int, ...], count: int) -> int:
-    return sum(label * count**level for level, label in enumerate(chain))
-
-
-def test_the_probabilities_of_all_chains_sum_to_one(small_chains):
-    scores, chains = small_chains
-    codes = torch.tensor([code_of(chain, scores.count) for chain in chains])
-    for row in range(5):
-        total = scores.of_codes(torch.full_like(codes, row), codes).exp()
-        assert math.isclose(total.sum(), 1, abs_tol=1e-4)
-        assert (total[0] == 0) == (row < 2)
-
-
-def test_the_best_chain_with_a_label_is_the_best(small_chains):
-    """Against all chains, for every label and for sets of labels; also where no label at all is far more probable."""
-    scores, chains = small_chains
-    scores.first[4, 0] = 20.0
-    codes = torch.tensor([code_of(chain, scores.count) for chain in chains])
-    for row in range(5):
-        values = scores.of_codes(torch.full_like(codes, row), codes)
-        for ids in [[k] for k in range(1, scores.count)] + [[1, 3], [2, 4]]:
-            having = [k for k, chain in enumerate(chains) if set(ids) & set(chain)]
-            best = max(having, key=lambda k: values[k])
-            wanted = torch.zeros(1, scores.count, dtype=torch.bool)
-            wanted[0, ids] = True
-            found = scores.best_with(torch.tensor([row]), wanted)
-            assert scores.of_codes(torch.tensor([row]), found) == pytest.approx(float(values[best]), abs=1e-5)
-            assert set(spell_code(int(found), scores.count)) & set(ids)
-
-
 @pytest.mark.parametrize("count", [BITS - 1, BITS, BITS + 1])
 def test_as_many_constituents_as_fill_a_word_of_bits(count, parser):
     """With the whole sentence, which is always required, `count` of them."""
@@ -345,19 +296,6 @@ def test_as_many_constituents_as_fill_a_word_of_bits(count, parser):
     (tree,) = parser.parse_tokens([words], constraints=[Constraints(required)])
     found = {(tokens, label) for label, tokens in tree.constituents()}
     assert {(entry.tokens, entry.label) for entry in required} <= found
-
-
-def test_samples_follow_the_probabilities(small_chains):
-    scores, chains = small_chains
-    torch.manual_seed(0)
-    count = 20_000
-    for row in (0, 3):
-        drawn = scores.sample(torch.full((count,), row))
-        for chain in sorted(chains, key=len)[:30]:
-            code = code_of(chain, scores.count)
-            p = float(scores.of_codes(torch.tensor([row]), torch.tensor([code])).exp())
-            share = float((drawn == code).float().mean())
-            assert abs(share - p) <= 4 * math.sqrt(p * (1 - p) / count) + 1e-9
 
 
 @pytest.mark.parametrize("make", [random_parser, whole_chain_parser])

@@ -63,9 +63,15 @@ class ChainScores:
             steps = torch.zeros_like(below, dtype=step.dtype)
             steps[which, level] = step
         else:
-            every = ((self._above[rows, None] + self._given[below]) / self.temperature).log_softmax(-1)
-            steps = every.gather(2, higher[:, :, None]).squeeze(2).masked_fill(below == NO_LABEL, 0.0)
+            size = max(1, _CHUNK // (self.longest * self.count))
+            parts = [self._steps(*part) for part in zip(*(x.split(size) for x in (rows, below, higher)), strict=True)]
+            steps = torch.cat(parts)
         return total + steps.sum(1)
+
+    def _steps(self, rows: Tensor, below: Tensor, higher: Tensor) -> Tensor:
+        """The log-probabilities of each label [R, levels] above another; 0 where there is no label below."""
+        every = ((self._above[rows, None] + self._given[below]) / self.temperature).log_softmax(-1)
+        return every.gather(2, higher[:, :, None]).squeeze(2).masked_fill(below == NO_LABEL, 0.0)
 
     def sample(self, rows: Tensor) -> Tensor:
         """The code of a sampled chain for each of the foci `rows` [R], which may repeat -> [R]."""

@@ -148,6 +148,7 @@ def _bit_rows(sets: np.ndarray, words: int) -> np.ndarray:
 def gold_tensors(trees: Sequence[Sequence[tuple[int, int]]], lengths: Sequence[int]) -> GoldBatch:
     """What `gold_arrays` gives for each sentence, for a batch at once. G constituents in all; no sentence has none."""
     count = np.array([len(tree) for tree in trees])
+    assert count.all()
     batch, width, words = len(count), max(lengths), -(-int(count.max()) // BITS)
     inside = token_rows([mask for tree in trees for _, mask in tree], width)  # [G, N]
     label = np.array([name for tree in trees for name, _ in tree])
