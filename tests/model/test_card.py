@@ -7,7 +7,9 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -281,6 +283,44 @@ def toy_texts(folder: Path, language: str) -> dict[str, str]:
     sizes = [f"--set {size}={value}" for size, value in SIZES.items() if size != "scorer_hidden"]
     quick = ["--epochs=1 --device=cpu --threads=1 --quiet --set held_out=2", *sizes]
     return {"TEXT": str(folder), "PRETRAIN": " ".join(quick)}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+@pytest.mark.parametrize("name", sorted(PUBLISHED))
+def test_the_script_has_the_settings_of_the_published_models(name, tmp_path):
+    """Seed, settings, treebanks and texts, as their configurations say."""
+    echo = tmp_path / "python"
+    echo.write_text('#!/bin/sh\nprintf "%s\\n" "$@" ""\n')
+    echo.chmod(0o755)
+    environment = {"PATH": os.environ["PATH"], "PYTHON": str(echo), "TEXT": "text"}
+    command = ["bash", SCRIPT, name, "treebanks", "out"]
+    made = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    *pretraining, training = (part.split("\n") for part in made.stdout.rstrip("\n").split("\n\n"))
+    info = read_info(ROOT / "models" / name / "src" / f"discoparse_model_{name.replace('-', '_')}")
+    recorded = [part for line in info.training["command"] for part in line.split()]
+
+    def stated(command: Sequence[str]) -> set[str]:
+        return {value for option, value in pairwise(command) if option == "--set"}
+
+    differing = {"is": {"min_frequency=2"}, "en-large": {"layers=0"}}  # see the script; the recipe had it then
+    assert stated(training) - differing.get(name, set()) == stated(recorded)
+    assert [value for option, value in pairwise(training) if option == "--seed"][-1] == str(info.training["seed"])
+    trained = Counter(Path(value).parent.name for value in training if value.endswith("train.discbracket.gz"))
+    assert set(trained) == {entry["set"] for entry in info.data}
+    for entry in info.data:
+        if not entry["set"].endswith("_silver"):
+            assert trained[entry["set"]] == recorded.count(f"{entry['set']}/train.discbracket.gz")
+    if pretraining:
+        texts = [Path(value).name.removesuffix(".txt.gz") for value in pretraining[0] if value.startswith("text/")]
+        assert f"({', '.join(texts)})" in info.training["start"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+def test_the_script_makes_no_teachers_of_english():
+    environment = {**os.environ, "TEACHER": "yes", "TEXT": "text", "PYTHON": "false"}
+    made = subprocess.run(["bash", SCRIPT, "en", "a", "b"], capture_output=True, text=True, env=environment)
+    assert made.returncode == 2
+    assert "the teacher of en is en-large" in made.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell script")
