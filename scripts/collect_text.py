@@ -38,6 +38,7 @@ from text_extractors import (
     novels,
     pairs,
     plays,
+    posts,
     tagged,
     tei,
 )
@@ -122,6 +123,12 @@ _GUM = _Repository(
     "72ce5ac14978a324c2fd18d49484e65292cbe316",
     "by genre; CC BY (academic, court, interview, news) and CC BY-SA (bio, voyage) of those that are used",
 )
+_DIGITAL_GOV = _Repository(
+    "GSA/digitalgov.gov",
+    "4979583206d90ff1707b097454a9b169ca9e95e4",
+    "public domain (work of the United States government, CC0 elsewhere)",
+)
+_18F = _Repository("18F/18f.gsa.gov", "0a55c75e6d9bc71c80136a3867dac52356177443", _DIGITAL_GOV.licence)
 _DUTCH_LAWS = _Repository(
     "legalize-dev/legalize-nl",
     "1e25bb1bb93cc67a3cf47d8eaab2665d8aad224e",
@@ -165,6 +172,8 @@ SOURCES = (
     _EUROPARL.source("en", "europarl", r"proceedings/xml/en/.*\.xml", europarl, every=5),
     _WEB.source("en", "web", r"not-to-release/sources/.*\.conllu", conllu),
     _GUM.source("en", "gum", r"dep/GUM_(?:academic|bio|court|interview|news|voyage)_.*\.conllu", conllu),
+    _DIGITAL_GOV.source("en", "digitalgov", r"content/news/.*\.md", posts),
+    _18F.source("en", "18f", r"content/posts/.*\.md", posts),
     _BIOMEDICAL.source("en", "biomedical", r"data/(?:BC2GM|BC5CDR|NCBI-disease|linnaeus)-IOB/\w+\.tsv", tagged),
 )
 

@@ -75,6 +75,25 @@ def laws_markdown(data: bytes, language: str) -> Iterator[str]:
             yield block
 
 
+_MARKUP = re.compile(
+    r"""(?s)\A---\n.*?\n---\n  # the header of a post
+    |```.*?```|\{\{.*?\}\}|\{%.*?%\}|\{:[^}]*\}  # code, short codes, attributes
+    |!\[[^]]*\]\([^)]*\)|<(?:script|style|table)\b.*?</(?:script|style|table)>|<[^>]*>  # pictures, HTML
+    |\*\*|\*(?=\w)|(?<=[\w.,!?])\*|(?<!\w)_+|_+(?!\w)  # emphasis""",
+    re.VERBOSE,
+)
+
+
+def posts(data: bytes, language: str) -> Iterator[str]:
+    """Posts of a weblog in Markdown: paragraphs and items of lists, without headings, tables, code and markup."""
+    text = _MARKUP.sub("", data.decode("utf-8", "replace").replace("\r", ""))
+    text = re.sub(r"\[([^]]*)\](?:\([^)]*\)|\[[^]]*\])", r"\1", text)
+    for block in re.split(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+\.)\s)", text):
+        block = _clean(re.sub(r"^\s*(?:(?:[-*+>]|\d+\.)\s+)+", "", block))
+        if block[:1].isalpha() and not set(block) & set("#|`\\[]") and _is_prose(block):
+            yield block
+
+
 def novels(data: bytes, language: str) -> Iterator[str]:
     """Plain text, paragraphs between blank lines; headings and titles are left out."""
     for block in re.split(r"\n\s*\n", data.decode("utf-8-sig", "replace").replace("\r", "")):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import subprocess
 from dataclasses import replace
 
@@ -115,6 +116,60 @@ def test_treebanks_of_dependencies_have_their_text_in_comments():
     comments = ["# newdoc id = # text = no", "# text = It's  &lt;b&gt; here.", "# text_en = no", "# text = # text = 1"]
     text = "\n1\tIt\tit\n\n".join([*comments, ""])
     assert extracted(text_extractors.conllu, text, "en") == ["It's <b> here.", "# text = 1"]
+
+
+POST = """---
+title: 'Plain'
+summary: "Not this."
+---
+
+# A heading.
+
+Write **plainly**, and _often_: see [it](https://example.org/){:target="_blank"} &amp; more.{{< img src="a.png" >}}
+
+![a picture](b.png) <p class="x">
+  <strong>Do</strong> keep quotes clear.
+</p>
+
+* A first item.
+* A second item that
+  goes on.
+1. Numbered.
+
+| a | table. |
+
+```python
+print("code.")
+```
+
+No sentence
+"""
+
+
+def test_posts_lose_their_markup():
+    assert extracted(text_extractors.posts, POST, "en") == [
+        "Write plainly, and often: see it & more.",
+        "Do keep quotes clear.",
+        "A first item.",
+        "A second item that goes on.",
+        "Numbered.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted", "unwanted"),
+    [
+        ("gum", "dep/GUM_news_asylum.conllu", "dep/GUM_reddit_bobby.conllu"),  # not free for every use
+        ("gum", "dep/GUM_voyage_athens.conllu", "dep/GUM_fiction_beast.conllu"),
+        ("web", "not-to-release/sources/answers/a.xml.conllu", "en_ewt-ud-test.conllu"),
+        ("digitalgov", "content/news/2013/09/a.md", "content/events/2013/09/a.md"),
+        ("18f", "content/posts/2014-04-08-hello.md", "README.md"),
+    ],
+)
+def test_files_of_a_source(name, wanted, unwanted):
+    (source,) = (source for source in collect_text.SOURCES if (source.language, source.name) == ("en", name))
+    assert re.fullmatch(source.files, wanted)
+    assert not re.fullmatch(source.files, unwanted)
 
 
 def test_pairs_give_the_side_of_the_language():
