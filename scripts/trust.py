@@ -2,6 +2,7 @@
 
 python scripts/trust.py constraints nl TREEBANK      F1 on the rest when some gold constituents are given
 python scripts/trust.py calibration nl TREEBANK      fitted on one half of the sentences, measured on the other
+python scripts/trust.py second-opinion nl TREEBANK --second nl-large    can another model tell what is right?
 python scripts/trust.py sentences nl TREEBANK        F1 of the sentences with the lowest expected F1, and of the others
 python scripts/trust.py consensus nl TREEBANK        greedy trees against consensus trees
 python scripts/trust.py best nl TREEBANK             the best of K trees; a beam against samples
@@ -14,7 +15,7 @@ import gc
 import math
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import click
@@ -22,8 +23,11 @@ import numpy as np
 import torch
 
 from discoparse import Tree, evaluate, load, read_trees
-from discoparse.evaluation.calibration import KINDS, calibrate, judge, reliability
+from discoparse.evaluation.brackets import Bracketer
+from discoparse.evaluation.breakdown import matched_flags
+from discoparse.evaluation.calibration import KINDS, area, calibrate, judge, reliability
 from discoparse.evaluation.counts import f1_score
+from discoparse.evaluation.result import Result
 from discoparse.neural.beam import Derivations, _Ranking, search
 from discoparse.neural.lockstep import Lockstep
 from discoparse.neural.marginals import labeller_states
@@ -31,6 +35,7 @@ from discoparse.neural.sampling import SharedScores, distinct_foci, sample
 from discoparse.parser.calibrating import fit
 from discoparse.parser.parser import Parser
 from discoparse.system.constraints import Constraints
+from discoparse.tree import Node, gap_count
 
 _RUNS = 9  # of each measurement of speed
 _LONE = 20  # times that a lone sentence is parsed in each
@@ -97,6 +102,43 @@ def calibration(parser: Parser, gold: Sequence[Tree], samples: int) -> None:
             one = reliability(some)
             print(f"{kind:18} {name:14} {one.count:6} mean {one.probability:.3f} right {one.right:.3f}", end=" ")
             print(f"ECE {one.error:.4f} AUC {one.auc:.3f}")
+
+
+def second_opinion(parser: Parser, gold: Sequence[Tree], samples: int, second: Parser) -> None:
+    """How well probabilities by a second parser tell which constituents of the first one are right.
+
+    The second one's are those of its greedy and of its consensus trees, of whatever share; 0 for what is in neither.
+    """
+    words = [tree.words for tree in gold]
+    opinions: dict[tuple[int, str, int], float] = {}
+    for share in ({}, {"consensus": 0.02}):
+        trees = second.parse_tokens(words, probabilities=samples, **share)
+        for place, node, _ in _scored(evaluate(gold, trees)):
+            opinions[place] = max(opinions.get(place, 0.0), node.probability or 0.0)
+    rows = []
+    for place, node, right in _scored(evaluate(gold, parser.parse_tokens(words, probabilities=samples))):
+        own, other = _log_odds(node.probability), _log_odds(opinions.get(place, 0.0))
+        rows.append((right, gap_count(place[2]) > 0, node.label_probability, own, other, own + other))
+    table = np.array(rows, dtype=float)
+    for name, column in (("labeller", 2), ("the model", 3), ("the second model", 4), ("both", 5)):
+        areas = [area(part[:, column], part[:, 0] > 0) for part in (table, table[table[:, 1] > 0])]
+        print(f"{name:18} AUC {areas[0]:.3f}, discontinuous {areas[1]:.3f}, of {len(table)} constituents")
+
+
+def _scored(result: Result) -> Iterator[tuple[tuple[int, str, int], Node, bool]]:
+    """Predicted constituents that count: where they are, the node, whether it is right."""
+    bracketer = Bracketer(result.parameters)
+    for number, sentence in enumerate(result.sentences):
+        assert sentence.predicted is not None
+        flags = matched_flags(sentence.predicted_brackets, sentence.gold_brackets)
+        found = bracketer.with_nodes(sentence.predicted, sentence.predicted_bits)
+        for (label, mask, node), right in zip(found, flags, strict=True):
+            yield (number, label, mask), node, right
+
+
+def _log_odds(probability: float | None) -> float:
+    bounded = min(max(probability or 0.0, 0.005), 0.995)
+    return math.log(bounded / (1 - bounded))
 
 
 def sentences(parser: Parser, gold: Sequence[Tree], samples: int) -> None:
@@ -271,18 +313,24 @@ MEASUREMENTS = {
 
 
 @click.command()
-@click.argument("what", type=click.Choice(list(MEASUREMENTS)))
+@click.argument("what", type=click.Choice([*MEASUREMENTS, "second-opinion"]))
 @click.argument("model")
 @click.argument("treebank")
 @click.option("--sentences", "limit", default=10**9, help="Every n-th sentence, so that there are about so many.")
 @click.option("--samples", default=64)
 @click.option("--device", default="cpu")
-def main(what: str, model: str, treebank: str, limit: int, samples: int, device: str) -> None:
+@click.option("--second", help="A model, for `second-opinion`.")
+def main(what: str, model: str, treebank: str, limit: int, samples: int, device: str, second: str | None) -> None:
     gold = list(read_trees(treebank))
     gold = gold[:: -(-len(gold) // limit)]
     parser = load(model, device, threads=1)
     parser.parse_tokens([tree.words for tree in gold[:100]])
-    MEASUREMENTS[what](parser, gold, samples)
+    if what == "second-opinion":
+        if second is None:
+            raise click.UsageError("name the second model: --second MODEL")
+        second_opinion(parser, gold, samples, load(second, device, threads=1))
+    else:
+        MEASUREMENTS[what](parser, gold, samples)
 
 
 if __name__ == "__main__":
