@@ -13,7 +13,7 @@ import torch
 from random_model import random_parser
 
 from discoparse.neural import believing
-from discoparse.neural.beam import RankedTree, best_trees, cheapest, search, top_codes
+from discoparse.neural.beam import RankedTree, best_trees, calibrated, cheapest, search, top_codes
 from discoparse.neural.belief import UNSCORED, Foci, agreed, beliefs
 from discoparse.neural.believing import believe
 from discoparse.neural.calibration import RAW, Calibration
@@ -366,3 +366,21 @@ def test_a_calibration_from_facts():
     """What is missing is as usual; what a later version may add is left aside."""
     assert Calibration.from_json({"structure": 2.0, "colour": 1.0}) == Calibration(structure=2.0)
     assert Calibration.from_json(RAW.to_json()) == RAW
+
+
+@pytest.mark.parametrize("power", [0.3, 0.75, 1.0, 1.6])
+def test_probabilities_of_different_trees_are_those_of_one_sentence(power):
+    """Together at most 1, in the order of the raw ones; the best one's does not depend on how many there are."""
+    rng = random.Random(power)
+    for _ in range(200):
+        weights = sorted((rng.random() ** rng.choice([1, 9]) for _ in range(rng.randint(1, 12))), reverse=True)
+        whole = sum(weights) + rng.choice([0.0, rng.random()])
+        raw = [weight / whole for weight in weights]
+        found = calibrated(raw, power)
+        assert sum(found) <= 1 + 1e-9
+        assert found == sorted(found, reverse=True)
+        assert found[0] == raw[0] ** power
+        assert found[:3] == calibrated(raw[:3], power)
+    assert calibrated([0.6, 0.3], 1) == pytest.approx([0.6, 0.3])
+    assert calibrated([1.0000001, 1e-9], 0.5) == pytest.approx([1, 0], abs=1e-4)
+    assert calibrated([], 2) == []

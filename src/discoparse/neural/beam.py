@@ -143,7 +143,8 @@ class _Ranking:
                 if key not in made or probability > made[key][0]:
                     made[key] = probability, row, choice
         ranked = sorted(total, key=lambda key: -total[key])[:count]
-        return [self._tree(*made[key][1:], steps, total[key]) for key in ranked]
+        probabilities = calibrated([total[key] for key in ranked], self.power)
+        return [self._tree(*made[key][1:], steps, p) for key, p in zip(ranked, probabilities, strict=True)]
 
     def _tree(self, row: int, choice: list[int], steps: int, probability: float) -> RankedTree:
         foci = self.index[row][:steps]
@@ -151,8 +152,25 @@ class _Ranking:
             self.action[row][:steps],
             [self.codes[focus][k] for focus, k in zip(foci, choice, strict=True)],
             [math.exp(self.values[focus][k]) for focus, k in zip(foci, choice, strict=True)],
-            min(1.0, probability) ** self.power,
+            probability,
         )
+
+
+def calibrated(raw: Sequence[float], power: float) -> list[float]:
+    """Probabilities of different trees of one sentence, the best first, from raw ones.
+
+    The power was fitted to the best tree of each sentence, and one below 1 raises all of them. So the others get at
+    most their shares of what the best one leaves: together they are no more than 1, however many there are.
+
+    >>> [round(p, 2) for p in calibrated([0.5, 0.3, 0.2], 0.5)], [round(p, 2) for p in calibrated([0.5, 0.3], 2)]
+    ([0.71, 0.18, 0.12], [0.25, 0.09])
+    """
+    if not raw:
+        return []
+    raw = [min(1.0, p) for p in raw]
+    first = raw[0] ** power
+    share = (1 - first) / (1 - raw[0]) if raw[0] < 1 else 1.0
+    return [first, *(min(p**power, share * p) for p in raw[1:])]
 
 
 def top_codes(chains: ChainScores) -> tuple[Tensor, Tensor]:
