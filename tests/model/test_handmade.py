@@ -186,6 +186,9 @@ WORKING: dict[str, tuple[Callable[[Path], None], str]] = {
     "words are an object": (field(VOCABULARY, {}, "words"), "words must be a list of strings"),
     "words are numbers": (field(VOCABULARY, [1, 2], "words"), "words must be a list of strings"),
     "a word is a list": (field(VOCABULARY, [["a"]], "words"), "words must be a list of strings"),
+    "words added somewhere": (field(VOCABULARY, ["a"], "added"), "added must be a list of whole numbers"),
+    "words added between words": (field(VOCABULARY, [0.5], "added"), "added must be a list of whole numbers"),
+    "words added before all": (field(VOCABULARY, [-1], "added"), "added must be a list of whole numbers"),
     "fewer words": (field(VOCABULARY, ["a"], "words"), "the vocabulary makes 2 words, the network has"),
     "no labels": (field(VOCABULARY, [], "labels"), "labels must be a list .* not empty"),
     "no labels and a network for that": (

@@ -145,6 +145,13 @@ def test_ranks_are_those_of_the_vocabulary(installed):
     rank = ModelChoice(print)._vocabularies["en"]
     assert [rank(word) for word in words] == [1, 2, 3, 4]
     assert rank("Quux") is None
+    edit(installed_models()["en"], "vocabulary.json", lambda names: names.update(added=[2]))
+    rank = ModelChoice(print)._vocabularies["en"]
+    assert [rank(word) for word in words] == [1, 2, 1, 2]
+    edit(installed_models()["en"], "vocabulary.json", lambda names: names.update(added="2"))
+    noticed: list[str] = []
+    assert "en" not in ModelChoice(noticed.append)._vocabularies
+    assert "added must be a list of whole numbers" in noticed[0]
 
 
 def test_words_count_by_how_frequent_they_are():

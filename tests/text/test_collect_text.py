@@ -142,6 +142,8 @@ Write **plainly**, and _often_: see [it](https://example.org/){:target="_blank"}
 print("code.")
 ```
 
+Tell us #now, please.
+
 No sentence
 """
 

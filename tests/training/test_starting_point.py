@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 import torch
 from command_line import run_main
@@ -66,6 +68,9 @@ def test_names_that_are_new_are_added_behind_the_others(model):
     assert names.added == (len(known.words),)
     assert names.ranks["!"] == 1
     assert Vocabulary.from_json(names.to_json()) == names
+    again = dataclasses.replace(start, vocabulary=names).extend(dataclasses.replace(names, words=["eftir"]))
+    assert again.added == (len(known.words), len(names.words))
+    assert start.extend(known).added == ()
     parameters = dict(trainer.network.named_parameters())
     for name, before in start.parameters.items():
         assert torch.equal(parameters[name][tuple(map(slice, before.shape))], before), name
@@ -99,7 +104,7 @@ def test_an_encoder_gives_its_part(encoder):
     fresh = Trainer(start.adapt(short_recipe("fast")), TRAIN, CPU, 1)
     words = stored.vocabulary.words
     assert trainer.vocabulary.words[: len(words)] == words
-    assert trainer.vocabulary.added == ()
+    assert start.extend(dataclasses.replace(start.vocabulary, words=["eftir"])).added == ()  # though it is new
     assert trainer.vocabulary.tags == fresh.vocabulary.tags
     parameters, others = (dict(one.network.named_parameters()) for one in (trainer, fresh))
     for name, tensor in stored.parameters.items():
