@@ -34,8 +34,8 @@
 #                      europarl, 22,000 each of tatoeba and commonvoice, 1,000 of laws), from encoders that had read 115
 #                      million tokens
 #     is               two rounds: two models and one from scratch were the teachers of two students; these and the model
-#                      from scratch parsed 62,000 sentences (26,000 of micepahc, 24,000 of errorcorpus, 5,000 of tatoeba, 4,000 of laws, 3,000 of
-#                      commonvoice)
+#                      from scratch parsed 62,000 sentences (26,000 of micepahc, 24,000 of errorcorpus, 5,000 of
+#                      tatoeba, 4,000 of laws, 3,000 of commonvoice)
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

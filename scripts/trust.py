@@ -15,7 +15,7 @@ import gc
 import math
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import click
@@ -23,11 +23,8 @@ import numpy as np
 import torch
 
 from discoparse import Tree, evaluate, load, read_trees
-from discoparse.evaluation.brackets import Bracketer
-from discoparse.evaluation.breakdown import matched_flags
-from discoparse.evaluation.calibration import KINDS, area, calibrate, judge, reliability
+from discoparse.evaluation.calibration import KINDS, area, calibrate, judge, reliability, scored_nodes
 from discoparse.evaluation.counts import f1_score
-from discoparse.evaluation.result import Result
 from discoparse.neural.beam import Derivations, _Ranking, search
 from discoparse.neural.lockstep import Lockstep
 from discoparse.neural.marginals import labeller_states
@@ -35,7 +32,7 @@ from discoparse.neural.sampling import SharedScores, distinct_foci, sample
 from discoparse.parser.calibrating import fit
 from discoparse.parser.parser import Parser
 from discoparse.system.constraints import Constraints
-from discoparse.tree import Node, gap_count
+from discoparse.tree import gap_count
 
 _RUNS = 9  # of each measurement of speed
 _LONE = 20  # times that a lone sentence is parsed in each
@@ -113,27 +110,16 @@ def second_opinion(parser: Parser, gold: Sequence[Tree], samples: int, second: P
     opinions: dict[tuple[int, str, int], float] = {}
     for share in ({}, {"consensus": 0.02}):
         trees = second.parse_tokens(words, probabilities=samples, **share)
-        for place, node, _ in _scored(evaluate(gold, trees)):
+        for place, node, _ in scored_nodes(evaluate(gold, trees)):
             opinions[place] = max(opinions.get(place, 0.0), node.probability or 0.0)
     rows = []
-    for place, node, right in _scored(evaluate(gold, parser.parse_tokens(words, probabilities=samples))):
+    for place, node, right in scored_nodes(evaluate(gold, parser.parse_tokens(words, probabilities=samples))):
         own, other = _log_odds(node.probability), _log_odds(opinions.get(place, 0.0))
         rows.append((right, gap_count(place[2]) > 0, node.label_probability, own, other, own + other))
     table = np.array(rows, dtype=float)
     for name, column in (("labeller", 2), ("the model", 3), ("the second model", 4), ("both", 5)):
         areas = [area(part[:, column], part[:, 0] > 0) for part in (table, table[table[:, 1] > 0])]
         print(f"{name:18} AUC {areas[0]:.3f}, discontinuous {areas[1]:.3f}, of {len(table)} constituents")
-
-
-def _scored(result: Result) -> Iterator[tuple[tuple[int, str, int], Node, bool]]:
-    """Predicted constituents that count: where they are, the node, whether it is right."""
-    bracketer = Bracketer(result.parameters)
-    for number, sentence in enumerate(result.sentences):
-        assert sentence.predicted is not None
-        flags = matched_flags(sentence.predicted_brackets, sentence.gold_brackets)
-        found = bracketer.with_nodes(sentence.predicted, sentence.predicted_bits)
-        for (label, mask, node), right in zip(found, flags, strict=True):
-            yield (number, label, mask), node, right
 
 
 def _log_odds(probability: float | None) -> float:

@@ -6,7 +6,7 @@ many are right in each tenth of the probabilities), the expected calibration err
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,18 +36,25 @@ class Judged:
 
 def judge(result: Result, kind: str = "probability") -> list[Judged]:
     """All scored constituents of the predictions that have a probability of this kind."""
-    bracketer = Bracketer(result.parameters)
     judged = []
-    for sentence in result.sentences:
+    for (_, label, mask), node, right in scored_nodes(result):
+        value = _probability(node, kind)
+        if value is not None:
+            judged.append(Judged(value, right, label, gap_count(mask)))
+    return judged
+
+
+def scored_nodes(result: Result) -> Iterator[tuple[tuple[int, str, int], Node, bool]]:
+    """All scored constituents of the predictions: the sentence's place, the label and the tokens that count, as a mask;
+    the node; whether it is right."""
+    bracketer = Bracketer(result.parameters)
+    for number, sentence in enumerate(result.sentences):
         if sentence.predicted is None:
             continue
         found = bracketer.with_nodes(sentence.predicted, sentence.predicted_bits)
         flags = matched_flags(sentence.predicted_brackets, sentence.gold_brackets)
         for (label, mask, node), right in zip(found, flags, strict=True):
-            value = _probability(node, kind)
-            if value is not None:
-                judged.append(Judged(value, right, label, gap_count(mask)))
-    return judged
+            yield (number, label, mask), node, right
 
 
 def _probability(node: Node, kind: str) -> float | None:
