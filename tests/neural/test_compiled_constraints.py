@@ -28,10 +28,10 @@ if not supported():
 
 
 def random_limits(rng: random.Random, length: int, config: NetworkConfig) -> Limits:
-    """Some constituents of a random tree: with any label, one of some, or a chain."""
+    """Some constituents of a random tree: with any label, one of some, or a chain. The same in every process."""
     limits = free(length)
-    masks = {sum(1 << token for token in tokens) for _, tokens in random_gold(rng, length) if rng.random() < 0.5}
-    limits.required.extend(sorted(masks - set(limits.required)))
+    masks = sorted(sum(1 << token for token in tokens) for _, tokens in random_gold(rng, length))
+    limits.required.extend(mask for mask in masks if mask not in limits.required and rng.random() < 0.5)
     limits.codes[:], limits.wanted[:] = [], []
     longest = longest_chain(config.labels) if config.chains else 1
     for _ in limits.required:
