@@ -220,7 +220,7 @@ def test_what_a_screen_reader_hears(page):
     first.locator("[data-mode=correct]").click()
     first.locator(".words button").nth(1).click()
     first.locator("[data-do=require]").click()
-    until(page, "document.querySelector('[role=status].sr').textContent.includes('changed')")
+    until(page, "document.querySelector('[role=status].sr').textContent.match(/constituent|changed/)")
     unnamed = page.evaluate(
         """[...document.querySelectorAll('button, select, input, textarea, summary, a')].filter((one) => !(
             one.textContent.trim() || one.getAttribute('aria-label') || one.closest('label') || one.labels?.length

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from browsing import until
 
@@ -164,6 +165,44 @@ def test_labels_tags_and_sets_that_are_none(page):
     first.locator("[data-do=forbid]").click()
     until(page, "document.querySelectorAll('.chip').length == 3")
     assert inner not in _spans(first)
+    assert re.search(r"\bgone", first.locator(".info").inner_text())  # though perhaps nothing is new
+
+
+def test_what_became_of_the_tree_is_told(page):
+    """Also where a constituent is gone and nothing is new."""
+    first = page.locator("article.sentence").first
+    first.locator("[data-mode=correct]").click()
+    counted = []
+    # Words that are said to be a constituent, and then said to be none; which is taken back at the end.
+    for words, action, chips in (
+        ([0, 2], "require", "constituent"),
+        ([0, 2], "forbid", "not a constituent"),
+        ([3], "require", "constituent,not a constituent"),
+        ([3], "forbid", "not a constituent,not a constituent"),
+        ([], "undo", "constituent,not a constituent"),
+    ):
+        before = _labelled(first)
+        for k in words:
+            first.locator(".words button").nth(k).click()
+        first.locator(f"[data-do={action}]").click()
+        until(page, f"[...document.querySelectorAll('.chip')].map(one => one.textContent.split(':')[0]) == '{chips}'")
+        after = _labelled(first)
+        counted.append(((after - before).total(), (before - after).total()))
+        told = first.locator(".info").inner_text()
+        assert _number(r"(\d+) new constituents?\b", told) == counted[-1][0], told
+        assert _number(r"(\d+) (?:constituents? )?gone", told) == counted[-1][1], told
+    assert any(new < gone for new, gone in counted)
+    assert any(new > gone for new, gone in counted)
+
+
+def _number(pattern, text):
+    found = re.search(pattern, text)
+    return int(found[1]) if found else 0
+
+
+def _labelled(sentence):
+    names = sentence.locator("g.node").evaluate_all("all => all.map(one => one.getAttribute('aria-label'))")
+    return Counter(name.rpartition(" (")[0] for name in names)
 
 
 def test_a_link_shows_the_same_again(page, open_page):

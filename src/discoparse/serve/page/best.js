@@ -21,6 +21,18 @@ export function same(tree, other) {
   return tree.nodes.length === other.nodes.length && !nodes.length && !tokens.length;
 }
 
+/** What became of a tree, in words: "1 new constituent, 2 gone, 1 other tag." */
+export function changes(tree, before) {
+  const { nodes, tokens } = differences(tree, before), gone = differences(before, tree).nodes;
+  const plural = (all, one) => `${all.length} ${one}${all.length === 1 ? "" : "s"}`;
+  const parts = [
+    nodes.length ? plural(nodes, "new constituent") : "",
+    gone.length ? (nodes.length ? `${gone.length} gone` : `${plural(gone, "constituent")} gone`) : "",
+    tokens.length ? plural(tokens, "other tag") : "",
+  ].filter(Boolean);
+  return parts.length ? `${parts.join(", ")}.` : "Nothing changed.";
+}
+
 /** A list of trees; `choose(number)` is called for the one that is picked. `own` is the parser's tree, which may be
  * the last, without a rank, since greedy decisions need not lead to one of the best. */
 export function chooser(trees, chosen, own, choose) {

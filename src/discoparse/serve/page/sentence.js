@@ -1,7 +1,7 @@
 // A sentence on the page: its words, its tree, and four ways to work with it: look, step, choose, correct.
 
 import { model, postJson } from "./api.js";
-import { chooser, differences, MOST, same } from "./best.js";
+import { changes, chooser, differences, MOST, same } from "./best.js";
 import { Constraints } from "./constraints.js";
 import { h, percent } from "./dom.js";
 import { copy, exported, KINDS, save } from "./exporting.js";
@@ -10,7 +10,6 @@ import { stepper } from "./stepper.js";
 import { Tree } from "./tree.js";
 
 const MODES = [["look", "Look"], ["step", "Step"], ["choose", "Choose"], ["correct", "Correct"]];
-const count = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
 
 export class Sentence {
   /** `page` has the options of the view, `link(sentence)` and `changed()`. */
@@ -281,8 +280,7 @@ export class Sentence {
       const before = this.tree;
       this.own = this.adopted(answer.trees[0]);
       this.mark(this.own, before);
-      const changes = Object.values(this.marks).map((marked) => Object.keys(marked).length).reduce((a, b) => a + b);
-      this.note = changes ? `${count(changes, "label")} changed.` : "Nothing changed.";
+      this.note = changes(this.own, before);
       this.point(null);
       if (this.constraints.isEmpty) this.page.believe([this], this.model);
     } catch (error) {
