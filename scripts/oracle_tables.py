@@ -1,8 +1,8 @@
-"""Write the tables of research/oracles.md from the CSV files of a report by `discoparse experiment`:
+"""Write the tables of research/oracles.md from the CSV files of reports by `discoparse experiment`:
 
-python scripts/oracle_tables.py [research/results]
+python scripts/oracle_tables.py
 
-Where the report has tests over seeds and sentences, and scores with the epoch chosen on other sentences, these are
+Where a report has tests over seeds and sentences, and scores with the epoch chosen on other sentences, these are
 taken; otherwise the tests over sentences alone, with Welch's t test of the seeds' scores beside them.
 """
 
@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import csv
 import re
-import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from discoparse.evaluation.student import two_sided_p
@@ -28,19 +29,37 @@ _SCORES = ["F1", "P", "R", "disc. F1", "disc. P", "disc. R"]
 _TESTED = {"F1": ("F1",), "disc. F1": ("disc. F1", "discontinuous F1")}  # names of the score in the two kinds of tests
 
 
-def tables(folder: Path) -> dict[str, str]:
-    """The tables of the page as Markdown, by the names of their markers."""
+@dataclass(frozen=True)
+class Report:
+    """A report, and where its two tables stand on the page."""
+
+    folder: Path
+    number: int = 1  # of the first table
+    prefix: str = ""  # of the names of their markers
+
+
+REPORTS = (Report(RESEARCH / "results"), Report(RESEARCH / "grid", 3, "grid "))
+
+
+def tables(report: Report) -> dict[str, str]:
+    """The tables as Markdown, by the names of their markers."""
+    folder = report.folder
     part = _HELD_OUT if (folder / f"scores-{_HELD_OUT}.csv").exists() else "dev"
     scores = [row for row in _rows(folder / f"scores-{part}.csv") if not is_variant(row["oracle"])]
     both = folder / f"seed-tests-{part}.csv"
     tests = _seed_tests(_rows(both)) if both.exists() else _sentence_tests(_rows(folder / f"tests-{part}.csv"), scores)
-    return {"scores": markdown(_score_table(scores, part)), "differences": markdown(_difference_table(tests, part))}
+    made = {"scores": _score_table(scores, part), "differences": _difference_table(tests, part)}
+    return {
+        report.prefix + name: markdown(replace(table, caption=f"Table {number}. {table.caption}"))
+        for number, (name, table) in enumerate(made.items(), report.number)
+    }
 
 
-def with_tables(page: str, folder: Path) -> str:
+def with_tables(page: str, reports: Iterable[Report]) -> str:
     """The text of the page with each table between its two markers."""
-    for name, table in tables(folder).items():
-        page = _with_table(page, name, table)
+    for report in reports:
+        for name, table in tables(report).items():
+            page = _with_table(page, name, table)
     return page
 
 
@@ -76,7 +95,7 @@ def _score_table(scores: list[Row], part: str) -> Table:
         spreads = [Spread(float(row[s]), float(row[f"{s} sd"]) if row[f"{s} sd"] else None) for s in _SCORES]
         rows.append([row["treebank"], row["recipe"], row["oracle"], int(row["seeds"]), *spreads])
     heads = ["treebank", "recipe", "oracle", "seeds", *_SCORES]
-    return Table("", f"Table 1. Scores on {_PARTS[part]}: mean ± standard deviation over seeds", heads, rows, 1, 3)
+    return Table("", f"Scores on {_PARTS[part]}: mean ± standard deviation over seeds", heads, rows, 1, 3)
 
 
 # For each comparison: treebank, recipe and oracles, then difference, interval and two p values for each score.
@@ -111,12 +130,11 @@ def _difference_table(tests: _Tests, part: str) -> Table:
     p_heads, found = tests
     heads = ["treebank", "recipe", "oracles", *(head for score in _TESTED for head in (f"Δ {score} (95%)", *p_heads))]
     rows: list[list[Cell]] = [[*key, *cells] for key, cells in found.items()]
-    return Table("", f"Table 2. Differences on {_PARTS[part]}, second oracle less first", heads, rows, 1, 3)
+    return Table("", f"Differences on {_PARTS[part]}, second oracle less first", heads, rows, 1, 3)
 
 
 def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else RESEARCH / "results"
-    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), folder), encoding="utf-8")
+    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), REPORTS), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from oracle_tables import PAGE, RESEARCH, tables, welch, with_tables
+from oracle_tables import PAGE, REPORTS, Report, tables, welch, with_tables
 
 from discoparse.experiment.sections import score_table, seed_significance_table, significance_table
 from discoparse.experiment.tables import as_csv
@@ -19,7 +19,7 @@ MARKERS = "".join(
 
 def test_the_page_has_the_figures_of_the_results() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert page == with_tables(page, RESEARCH / "results"), "run scripts/oracle_tables.py"
+    assert page == with_tables(page, REPORTS), "run scripts/oracle_tables.py"
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_the_page_has_the_figures_of_the_results() -> None:
 )
 def test_p_values_over_seeds(oracles: str, score: str, p: str) -> None:
     treebank, first, second = oracles.split()
-    rows = tables(RESEARCH / "results")["differences"].splitlines()
+    rows = tables(REPORTS[0])["differences"].splitlines()
     (row,) = [row for row in rows if row.startswith(f"| {treebank} | fast | {first} → {second} |")]
     assert row.split(" | ")[5 if score == "F1" else 8].strip(" |") == p
 
@@ -82,7 +82,7 @@ def test_scores_that_did_not_choose_their_epoch_are_preferred(tmp_path: Path) ->
     write_report(tmp_path)
     for name in ("scores-dev.csv", "tests-dev.csv"):
         (tmp_path / name).write_text("not read\n", encoding="utf-8")
-    page = with_tables(MARKERS, tmp_path)
+    page = with_tables(MARKERS, [Report(tmp_path)])
     assert "old" not in page
     assert page.count("with the epoch chosen on its other half") == 2
     assert "| xx | fast | even | 3 | 71.0 ± 0.2 |" in page
@@ -94,14 +94,26 @@ def test_scores_that_did_not_choose_their_epoch_are_preferred(tmp_path: Path) ->
 def test_tests_over_sentences_stand_beside_those_over_seeds(tmp_path: Path) -> None:
     """Where the report has no tests over both. A difference of 1 has a standard error of sqrt(0.125 / 3) here."""
     write_report(tmp_path, "dev")
-    page = with_tables(MARKERS, tmp_path)
+    page = with_tables(MARKERS, [Report(tmp_path)])
     assert page.count("which also chose the epoch") == 2
     f1, disc_f1 = "+1.00 (+0.00 to +2.00) | 0.0200 | 0.0080", "+3.00 (+2.00 to +4.00) | 0.0200 | 0.0080"
     assert f"| xx | fast | static → even | {f1} | {disc_f1} |" in page
     assert "optimal_set" not in page
 
 
+def test_a_second_report_has_tables_of_its_own(tmp_path: Path) -> None:
+    write_report(tmp_path)
+    page = with_tables(
+        MARKERS + MARKERS.replace("scores", "other scores").replace("diff", "other diff"),
+        [Report(tmp_path), Report(tmp_path, 3, "other ")],
+    )
+    assert "old" not in page
+    assert [page.index(f"**Table {k}. ") for k in range(1, 5)] == sorted(
+        page.index(f"**Table {k}. ") for k in range(1, 5)
+    )
+
+
 def test_a_page_without_markers_is_refused(tmp_path: Path) -> None:
     write_report(tmp_path)
     with pytest.raises(SystemExit, match="needs one line '<!-- scores"):
-        with_tables("nothing", tmp_path)
+        with_tables("nothing", [Report(tmp_path)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pytest
 import torch
@@ -21,6 +22,7 @@ from discoparse.neural.vocabulary import UNKNOWN, Vocabulary
 from discoparse.parser.finding import load_parser
 from discoparse.training.loop import Trainer
 from discoparse.training.starting_point import read_start
+from discoparse.training.treebanks import set_name
 from discoparse.treebank import write_trees
 from discoparse.treebank.discbracket import parse_tree
 
@@ -202,6 +204,29 @@ def test_the_command(tmp_path, encoder, model):
     status, _, errors = run_main("train", "--init", str(tmp_path / "nowhere"), "--show-recipe")
     assert status == 2
     assert "there is no model" in errors
+
+
+def test_the_language_is_that_of_the_start_unless_it_is_stated(tmp_path):
+    """By it raw text is split, which scores on gold tokens do not tell."""
+    tiny_model(tmp_path / "english")
+    run(tmp_path / "python", short_recipe("finetune", epochs=1), init=tmp_path / "english")
+    assert read_info(tmp_path / "python").language == "en"
+    write_trees(DEV, str(tmp_path / "dev.discbracket"))
+    files = ["--train", str(tmp_path / "dev.discbracket"), "--dev", str(tmp_path / "dev.discbracket")]
+    common = ["train", "--init", str(tmp_path / "english"), *files, "--epochs", "1", "--threads", "1"]
+    source = {"name": "Toys", "text": "toys", "licence": "MIT", "attribution": "A. Body"}
+    notes: dict[str, list[str]] = {"good_for": ["toys"], "not_good_for": ["others"], "conventions": ["none"]}
+    facts = {"language": "nl", "licence": "MIT", "sources": {set_name(files[1]): source}, **notes}
+    (tmp_path / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+    for name, options, language in (
+        ("silent", [], "en"),
+        ("stated", ["--language", "fo"], "fo"),
+        ("card", ["--card", str(tmp_path / "facts.json")], "nl"),
+    ):
+        status, _, errors = run_main(*common, "--output", str(tmp_path / name), *options)
+        assert status == 0, errors
+        assert read_info(tmp_path / name).language == language
+        assert ("the language is 'en', as that of" in errors) == (not options)
 
 
 def test_pretraining_kinds(tmp_path):

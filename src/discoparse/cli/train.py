@@ -160,6 +160,11 @@ def command(
     stated = {"name": name, "language": language, "licence": licence}
     if name is None and (facts is None or "name" not in facts.identity):
         stated["name"] = printable(output.resolve().name)
+    known = start.info.language if start is not None else None
+    if known and language is None and (facts is None or "language" not in facts.identity):
+        stated["language"] = known
+        if not quiet:
+            tell(f"the language is {known!r}, as that of {init}: say so with --language if it is another")
     made = {"command": invocation(ctx, _PATHS, _NOT_REPEATED), "recipe": recipe_name, "seed": seed}
     if start is not None:
         made["start"] = start.describe()

@@ -46,7 +46,7 @@ def train(
 
     The best by F1 on all of `dev_trees` is kept. Where these are sets by name, each gets figures of its own as well.
     `recipe` is a recipe or its name, by default that of `default_recipe`; `info` is what the model says about itself,
-    by default the name of `output`.
+    by default the name of `output`, and the language of `init`.
     `encoder` is a pretrained transformer to start with, by its directory or its name on the Hugging Face hub. `init` is
     what else to start from: an encoder that `discoparse pretrain` made, by its directory, or a model, by its name or
     directory. Sizes are then those that are there: a recipe with others is refused, a recipe's name stands for any.
@@ -81,7 +81,7 @@ def train(
     clock = Clock(minutes, started)
     with open_output(output, resume) as state, using_threads(threads or training_threads()):
         checkpoint = None if state is None else Checkpoint(state)
-        info = info or ModelInfo(printable(output.resolve().name))
+        info = info or ModelInfo(printable(output.resolve().name), language=start.info.language if start else None)
         session = Session(
             recipe, train_trees, dev_trees, output, chosen, seed, info, dev_sets, transformer, start, silver, watch
         )
