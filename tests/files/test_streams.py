@@ -6,13 +6,14 @@ import gzip
 import lzma
 import os
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
 
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.files import streams
-from discoparse.files.streams import open_bytes, open_for_writing
+from discoparse.files.streams import DAMAGED, open_bytes, open_for_writing
 from discoparse.treebank import read_trees
 
 
@@ -65,6 +66,36 @@ def test_xz_needs_a_python_that_has_it(tmp_path, monkeypatch):
     path.write_bytes(lzma.compress(b"some text"))
     with pytest.raises(UsageError, match="decompress it first"), open_bytes(str(path)):
         pass
+    with pytest.raises(UsageError, match=r"text\.xz: this Python cannot write xz"), open_for_writing(path):
+        pass
+
+
+@pytest.mark.parametrize("module", [gzip, lzma])
+def test_a_cut_file_is_read_up_to_the_cut(tmp_path, module):
+    """All that can be decompressed, also where it is less than a buffer."""
+    text = "".join(f"{k} {k**7 % 1009}\n" for k in range(4000)).encode()
+    packed = module.compress(text)
+    for size in (len(packed) // 4, len(packed) // 2, len(packed) - 9):
+        unpacker = lzma.LZMADecompressor() if module is lzma else zlib.decompressobj(31)
+        whole = unpacker.decompress(packed[:size])
+        path = tmp_path / "cut"
+        path.write_bytes(packed[:size])
+        with open_bytes(str(path)) as stream:
+            found = b""
+            while len(found) < len(whole):
+                found += stream.read1(999)
+            assert found == whole
+            with pytest.raises(DAMAGED):
+                stream.read1(999)
+    assert len(whole) > 20_000
+
+
+@pytest.mark.parametrize(("ending", "module"), [(".gz", gzip), (".xz", lzma)])
+def test_output_is_compressed_as_its_name_says(tmp_path, ending, module):
+    path = tmp_path / f"text{ending}"
+    with open_for_writing(path) as stream:
+        stream.write("Þau sáu hús\n")
+    assert module.decompress(path.read_bytes()).decode() == "Þau sáu hús\n"
 
 
 def test_treebanks_may_be_compressed_with_xz(tmp_path):

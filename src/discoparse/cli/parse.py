@@ -19,7 +19,7 @@ from discoparse.cli.parse_jobs import Jobs, ModelName
 from discoparse.cli.trust_options import TrustOptions, trust_options
 from discoparse.drawing.options import BINARY, EXTENSIONS, is_folder
 from discoparse.errors import UsageError
-from discoparse.files.streams import STANDARD, open_for_writing, suffix
+from discoparse.files.streams import STANDARD, open_for_writing, suffix, uncompressed
 from discoparse.parser.choice import ModelChoice, look_ahead
 from discoparse.parser.documents import parse_documents, parse_treebank
 from discoparse.parser.finding import load_several
@@ -294,7 +294,7 @@ def _default_format(output: str) -> str:
 def _progress(source: str | None, output: str) -> Iterator[Callable[[Iterable[str]], Iterator[str]]]:
     """A bar on standard error that grows as text is read, unless trees are shown there or nobody would see it."""
     shown = sys.stderr.isatty() and not (output == STANDARD and sys.stdout.isatty())
-    plain_file = source is not None and os.path.isfile(source) and not source.endswith(".gz")
+    plain_file = source is not None and os.path.isfile(source) and uncompressed(source) == source
     total = os.path.getsize(source) if source is not None and plain_file else None
     with tqdm(total=total, unit="B", unit_scale=True, disable=not shown) as bar:
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from discoparse.errors import DiscoparseError, UsageError
-from discoparse.files.streams import suffix
+from discoparse.files.streams import suffix, uncompressed
 from discoparse.tree import Tree
 from discoparse.treebank import FORMATS, read_trees
 
@@ -58,7 +58,7 @@ def _find_part(folder: Path, part: str) -> Path | None:
     """`dev.discbracket.gz`, `dev.export`, … or the folder `dev`; not `dev.raw.export`, nor files of other kinds."""
     ranked = []
     for path in sorted(folder.iterdir()):
-        plain = path.name[: -len(".gz")] if path.name.endswith(".gz") else path.name
+        plain = uncompressed(path.name)
         if path.is_dir():
             if path.name == part:
                 ranked.append((len(_PREFERRED), path))

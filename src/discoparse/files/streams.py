@@ -12,10 +12,13 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import TYPE_CHECKING, BinaryIO, TextIO, cast
 
 from discoparse.errors import UsageError
 from discoparse.files.atomic import PathLike, replacing
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 STANDARD = "-"  # standard input or output
 _DESCRIPTORS = ("/dev/std", "/dev/fd/", "/proc/")  # open files by other names, which cannot be replaced
@@ -78,7 +81,16 @@ def suffix(path: str) -> str:
     >>> suffix("corpus/dev.Export.gz")
     '.export'
     """
-    return Path(path.removesuffix(".gz").removesuffix(".xz")).suffix.lower()
+    return Path(uncompressed(path)).suffix.lower()
+
+
+def uncompressed(path: str) -> str:
+    """A path without the ending of a compressed file.
+
+    >>> uncompressed("dev.export.gz"), uncompressed("dev.export.xz"), uncompressed("dev.export")
+    ('dev.export', 'dev.export', 'dev.export')
+    """
+    return path.removesuffix(".gz").removesuffix(".xz")
 
 
 @contextmanager
@@ -96,15 +108,37 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
         buffered = raw if hasattr(raw, "peek") else io.BufferedReader(cast(io.RawIOBase, raw))
         start = buffered.peek(len(_XZ))
         if start[:2] == b"\x1f\x8b":
-            buffered = cast(BinaryIO, io.BufferedReader(gzip.GzipFile(fileobj=buffered), 1 << 16))
+            buffered = _decompressed(gzip.GzipFile(fileobj=buffered))
         elif start.startswith(_XZ):
             if LZMAFile is None:
                 raise UsageError(f"{path} is compressed with xz, which this Python cannot read: decompress it first")
-            buffered = cast(BinaryIO, io.BufferedReader(LZMAFile(buffered), 1 << 16))
+            buffered = _decompressed(LZMAFile(buffered))
         yield buffered
     finally:
         if path != STANDARD:
             raw.close()
+
+
+def _decompressed(file: io.BufferedIOBase) -> BinaryIO:
+    """All that a compressed file has, up to its end or to where it is damaged."""
+    return cast(BinaryIO, io.BufferedReader(_WhatThereIs(file), 1 << 16))
+
+
+class _WhatThereIs(io.RawIOBase):
+    """Reads what can be had at once. A plain `read` goes on until it has as much as it was asked for, and where a file
+    is cut off it raises an exception and keeps what came before."""
+
+    def __init__(self, file: io.BufferedIOBase) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer).cast("B")
+        found = self._file.read1(len(view))
+        view[: len(found)] = found
+        return len(found)
 
 
 @contextmanager
@@ -146,7 +180,7 @@ def _guessed_encoding(start: bytes, xml: bool) -> str:
 
 @contextmanager
 def open_for_writing(path: PathLike, encoding: str = "utf-8") -> Iterator[TextIO]:
-    """A text file that appears only when it is complete; `.gz` is compressed, `-` is standard output."""
+    """A text file that appears only when it is complete; `.gz` and `.xz` are compressed, `-` is standard output."""
     name = os.fspath(path)
     if name == STANDARD:
         if sys.stdout is None:
@@ -161,6 +195,10 @@ def open_for_writing(path: PathLike, encoding: str = "utf-8") -> Iterator[TextIO
             packed = raw
             if name.endswith(".gz"):
                 packed = cast(BinaryIO, layers.enter_context(gzip.GzipFile("", "wb", 6, raw, mtime=0)))
+            elif name.endswith(".xz"):
+                if LZMAFile is None:
+                    raise UsageError(f"{name}: this Python cannot write xz: choose a name that ends in .gz")
+                packed = cast(BinaryIO, layers.enter_context(LZMAFile(raw, "wb")))
             text = io.TextIOWrapper(packed, encoding=encoding, newline="\n")
             layers.callback(text.detach)  # flushes; `replacing` closes the file
             yield text

@@ -22,7 +22,7 @@ from discoparse.errors import DiscoparseError, UsageError
 from discoparse.files.atomic import replace_file
 from discoparse.files.lock import Locked, exclusive
 from discoparse.files.sealed import decode_json, encode_json
-from discoparse.files.streams import printable
+from discoparse.files.streams import printable, uncompressed
 from discoparse.pretraining.reading import Splitting, file_digest, read_blocks
 
 _VERSION = 1  # raised when sentences are split in another way, or the files change
@@ -88,10 +88,7 @@ def text_name(path: str) -> str:
     >>> text_name("texts/novels.txt.xz")
     'novels'
     """
-    name = printable(Path(path).name)
-    for ending in (".gz", ".xz", ".txt"):
-        name = name.removesuffix(ending)
-    return name
+    return uncompressed(printable(Path(path).name)).removesuffix(".txt")
 
 
 def prepare_corpus(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discoparse.errors import DiscoparseError, UsageError
-from discoparse.files.streams import printable
+from discoparse.files.streams import printable, uncompressed
 from discoparse.tree import Tree
 
 _PARTS = ("train", "dev", "test")  # names that tell nothing about a treebank: its folder does
@@ -36,7 +36,7 @@ def set_name(path: str) -> str:
     place = Path(os.path.abspath(path))
     if place.name.partition(".")[0] in _PARTS and place.parent.name:
         return place.parent.name
-    return (place.with_suffix("") if place.suffix == ".gz" else place).stem
+    return Path(uncompressed(place.name)).stem
 
 
 def read_treebanks(paths: Sequence[str], read: Callable[[str], Iterable[Tree]]) -> list[NamedTreebank]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import TextIO
 
+from discoparse.files.streams import uncompressed
 from discoparse.tree import ROOT, Node, SecondaryEdge, Token, Tree
 from discoparse.treebank.alpino_spans import Extent
 from discoparse.treebank.alpino_writing import VERSION, contradicts, write
@@ -42,7 +43,7 @@ def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
         tree, sentence = previous
         if alone and not sentences.is_wrapped and tree is not None and tree.id is None:
             # One sentence per file: the name of the file is its id.
-            tree.id = Path(reading.file.removesuffix(".gz")).stem
+            tree.id = Path(uncompressed(reading.file)).stem
         yield from _kept(tree, sentence, reading)
 
 

@@ -10,7 +10,7 @@ from discoparse.errors import UsageError
 from discoparse.files.streams import DAMAGED, folder_files, open_bytes, suffix
 
 SPLITS = ("train", "dev", "test")
-_WSJ = re.compile(r"(?:wsj_)?(\d\d)(?:\d\d)?\.mrg(?:\.gz)?$", re.IGNORECASE)
+_WSJ = re.compile(r"(?:wsj_)?(\d\d)(?:\d\d)?\.mrg(?:\.gz|\.xz)?$", re.IGNORECASE)
 
 
 def stem(path: str) -> str:
@@ -23,7 +23,7 @@ def stem(path: str) -> str:
 
 
 def files_ending(source: str, ending: str) -> list[str]:
-    """All files of a folder whose names end so, `.gz` aside; a single file is taken for what it is."""
+    """All files of a folder whose names end so, `.gz` and `.xz` aside; a single file is taken for what it is."""
     if not os.path.isdir(source):
         return [source]
     found = folder_files(source, lambda name: suffix(name) == ending)
