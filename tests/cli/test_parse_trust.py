@@ -59,9 +59,12 @@ def test_constraints_line_by_line(parse, tmp_path):
     assert lines[1] == lines[2] == lines[3] == lines[5] == ""
     assert len(lines) == 6
     assert lines[4]
-    assert f"{file}:3: a constituent over the tokens 1, 2 'dog barks' and" in result.stderr
-    assert f"{file}:4: not JSON" in result.stderr
-    assert f"{file}:6: the constraints are for the sentence 'The cat', not 'The dog'" in result.stderr
+    assert f"{file}:3: the sentence is left out: a constituent over the tokens 1, 2 'dog barks' and" in result.stderr
+    assert f"{file}:4: the sentence is left out: not JSON" in result.stderr
+    assert (
+        f"{file}:6: the sentence is left out: the constraints are for the sentence 'The cat', not 'The dog'"
+        in result.stderr
+    )
     assert result.exit_code == 1
 
 
@@ -115,6 +118,11 @@ def test_probabilities_in_json(parse):
         assert 0 <= tree["expected_f1"] <= 1
         assert all(0 <= token["probability"] <= 1 for token in tree["tokens"])
         assert all(0 <= node["probability"] <= 1 and "label_probability" in node for node in tree["nodes"])
+    assert "no place" not in result.stderr
+    assert (
+        "discbracket has no place for the probabilities: add --to jsonl" in parse("--probabilities", "2", "No.").stderr
+    )
+    assert "no place" not in parse("--probabilities", "2", "--mark-below", "5", "No.").stderr
     plain = json.loads(parse("--to", "jsonl", "What did you see?").stdout)
     assert "probability" not in plain
     assert all("probability" not in node and "label_probability" in node for node in plain["nodes"])

@@ -223,6 +223,10 @@ def test_an_output_that_is_taken(tmp_path, treebank, capsys):
     assert run("train", *arguments, "--epochs", 2, "--resume") == 2
     assert "epochs was 1 and is 2" in capsys.readouterr().err
     assert run("train", *arguments, "--epochs", 1, "--resume") == 0
+    assert (
+        f"had ended before, so there was nothing to do: to train on, --init {tmp_path / 'out'}"
+        in capsys.readouterr().err
+    )
     file = tmp_path / "file"
     file.write_text("mine")
     assert run("train", *arguments[:5], file, *QUICK) == 2

@@ -165,6 +165,14 @@ def test_the_map_is_found_again():
     assert loss == pytest.approx(entropy, abs=0.01)
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_map_that_fits_badly_overflows_nowhere():
+    """Certain and wrong, doubtful and right: the first steps go far."""
+    judged = [Judged(p, right, "X", 0) for p, right in ((1.0, False), (0.0, True), (1.0, False))] * 40
+    loss, found = fit_map(judged)
+    assert np.isfinite([loss, *found.values()]).all()
+
+
 def test_the_power_of_trees_is_found_again():
     rng = np.random.default_rng(2)
     raw = rng.random(20_000)

@@ -51,6 +51,7 @@ def test_interrupted_and_resumed_is_as_if_nothing_had_happened(tmp_path, monkeyp
     assert outcome.finished
     same(tmp_path / "whole", tmp_path / "parts")
     again = small_pretraining(tmp_path, kind, "parts", resume=True)  # there is nothing left to do
+    assert (outcome.earlier, again.earlier) == (False, True)
     assert again.figures == outcome.figures
 
 

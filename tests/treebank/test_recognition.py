@@ -56,6 +56,7 @@ def test_other_encodings(tmp_path: Path, format: str, encoding: str) -> None:
         ('<?xml version="1.0"?>\n<!-- made by hand -->\n<!DOCTYPE corpus SYSTEM "TigerXML.dtd">\n<corpus id="c">\n'
          "<head><annotation>", "tigerxml"),
         ('<s id="s1">\n<graph root="s1_1"><terminals>', "tigerxml"),
+        ("PAR1\x15\x04\x15\x10\x15\x14L\x15\x02", "parquet"),
         ('<alpino_ds version="1.3">\n  <metadata>', "alpino"),
         ('<treebank><alpino_ds><node cat="top"', "alpino"),
     ],
@@ -90,6 +91,8 @@ def test_a_treebank_with_some_damage_is_still_one() -> None:
         "# A heading\n\nSome text in Markdown.\n",
         "#BOS is the tag of Boston on Twitter.\n#EOS too\n",
         "#500 is a number\n",
+        "PAR1 is a protein.\n",
+        "PAR1\n",
         "%% LaTeX begins comments so\n\\section{One}\n",
         "%%\n%%\n",
         "<p>A paragraph of <b>HTML</b>.</p>\n",

@@ -26,7 +26,7 @@ from discoparse.evaluation.calibration import calibrate
 from discoparse.evaluation.reliability import calibration_table
 from discoparse.evaluation.significance import SAMPLES, SEED
 from discoparse.files.streams import open_for_writing, printable
-from discoparse.treebank import FORMATS
+from discoparse.treebank import READABLE
 
 
 @click.command()
@@ -48,7 +48,7 @@ from discoparse.treebank import FORMATS
 @click.option("--html", type=click.Path(dir_okay=False), help="Write a page with plots and the worst sentences drawn.")
 @click.option("--worst", type=click.IntRange(min=0), default=12, show_default=True, help="Sentences drawn in the page.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-@click.option("--predicted-from", type=click.Choice(list(FORMATS)), help="Format of PREDICTED [--from].")
+@click.option("--predicted-from", type=click.Choice(list(READABLE)), help="Format of PREDICTED [--from].")
 @reading_options
 def command(
     gold: str,

@@ -28,7 +28,7 @@ from discoparse.parser.processes import keep_what_is_loaded
 from discoparse.parser.reading import CleanText, LivePieces, beginning, file_pieces, is_live
 from discoparse.parser.writing import OUTPUTS, numbered, output_pieces, picked
 from discoparse.tree import Tree
-from discoparse.treebank import FORMATS, WRITABLE, Report, looks_like_treebank, read_trees
+from discoparse.treebank import FORMATS, READABLE, WRITABLE, Report, looks_like_treebank, read_trees
 from discoparse.treebank.formats import output_format
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ _TEXT = "text"  # what --from calls input that is not a treebank
 @click.option(
     "--from",
     "from_",
-    type=click.Choice([_TEXT, *FORMATS]),
+    type=click.Choice([_TEXT, *READABLE]),
     help="Format of the input: a treebank's sentences are parsed again [text].",
 )
 @click.option("--pretokenized", is_flag=True, help="A line is a sentence, with spaces between its tokens.")
@@ -114,6 +114,8 @@ def command(
     format = to or ("svg" if folder else _default_format(output))
     if folder and format not in EXTENSIONS:
         raise UsageError(f"{output} is a folder, for pictures only: name a file for --to {format}")
+    if trust.only_probabilities and format not in ("json", "jsonl"):
+        tell(f"{format} has no place for the probabilities: add --to jsonl")
     options = drawing.for_output(format, output)
     model = models_given[0] if len(models_given) == 1 else models_given or None
     if agreement is not None and not isinstance(model, tuple):

@@ -167,6 +167,8 @@ def command(
     if not outcome.finished:
         tell("continue with --resume")
         raise click.exceptions.Abort
+    if outcome.earlier:
+        tell(f"the pretraining in {output} had ended before, so there was nothing to do")
     figures = outcome.figures
     if as_json:
         click.echo(json.dumps({**figures, "total_seconds": outcome.seconds}, indent=2))

@@ -191,6 +191,8 @@ def command(
         tell("continue with --resume")
         raise click.exceptions.Abort
     assert outcome.best is not None
+    if outcome.earlier:
+        tell(f"the training in {output} had ended before, so there was nothing to do: to train on, --init {output}")
     uncalibrated = _calibrate(
         output / "model", [tree for trees in dev.values() for tree in trees], str(chosen), threads
     )

@@ -61,6 +61,12 @@ class TrustOptions:
         return self.constraints is None and not self.keep and self.best is None and self.doubt is None
 
     @property
+    def only_probabilities(self) -> bool:
+        """Whether samples are drawn for nothing but the figures about the tree."""
+        others = self.consensus or self.skip_below is not None or self.mark_below is not None
+        return self.probabilities is not None and not others
+
+    @property
     def doubt(self) -> Doubt | None:
         """The samples that are needed, if any."""
         screened = self.skip_below is not None or self.mark_below is not None

@@ -8,12 +8,12 @@ import click
 
 from discoparse.cli.options import tell
 from discoparse.errors import Problem
-from discoparse.treebank import FORMATS, validate
+from discoparse.treebank import READABLE, validate
 
 
 @click.command("validate")
 @click.argument("files", nargs=-1, required=True)
-@click.option("--from", "from_", type=click.Choice(list(FORMATS)), help="Format of the files [from their names].")
+@click.option("--from", "from_", type=click.Choice(list(READABLE)), help="Format of the files [from their names].")
 @click.option("--encoding", help="Encoding of the files [UTF-8; XML: as the file declares].")
 @click.option("--lemmas", is_flag=True, help="Leaves of bracketed files are word-lemma.")
 @click.option("--json", "as_json", is_flag=True, help="Print the problems as JSON.")

@@ -151,7 +151,7 @@ def read_pretrained(
         with _quiet():
             model = AutoModel.from_pretrained(source, config=config, dtype=torch.float32, **options)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        reason = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
         raise DiscoparseError(
             f"the encoder {source} cannot be loaded: {reason}. Give the directory of a transformer that was saved "
             "with its tokenizer, or a name on the Hugging Face hub"

@@ -86,13 +86,18 @@ def fit_map(judged: Sequence[Judged]) -> tuple[float, dict[str, float]]:
     right = np.array([one.right for one in judged], dtype=float)
     weights = centre.copy()
     for _ in range(30):  # Newton's method
-        expected = 1 / (1 + np.exp(-inputs @ weights))
+        expected = _logistic(inputs @ weights)
         gradient = inputs.T @ (expected - right) + _CAUTION * (weights - centre)
         curvature = (inputs * (expected * (1 - expected))[:, None]).T @ inputs + _CAUTION * np.eye(len(names))
         weights -= np.linalg.solve(curvature, gradient)
-    expected = np.clip(1 / (1 + np.exp(-inputs @ weights)), 1e-6, 1 - 1e-6)
+    expected = np.clip(_logistic(inputs @ weights), 1e-6, 1 - 1e-6)
     loss = -np.mean(right * np.log(expected) + (1 - right) * np.log(1 - expected))
     return float(loss), {name: round(float(weight), 4) for name, weight in zip(names, weights, strict=True)}
+
+
+def _logistic(z: np.ndarray) -> np.ndarray:
+    """1 / (1 + exp(-z)), which overflows nowhere."""
+    return (1 + np.tanh(z / 2)) / 2
 
 
 def fit_power(probabilities: Sequence[float], exact: Sequence[bool]) -> float:

@@ -47,7 +47,7 @@ class ConstraintLines:
             try:
                 limited = self._limited(passage, line, parser)
             except ConstraintError as error:
-                self.refuse(f"{self.path}:{self._number}: {error}; the sentence is left out")
+                self.refuse(f"{self.path}:{self._number}: the sentence is left out: {error}")
                 limited = None
             yield limited
         yield from passages

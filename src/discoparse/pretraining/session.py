@@ -50,6 +50,7 @@ class PretrainingOutcome:
     finished: bool  # False: it was interrupted, and can be resumed
     figures: dict[str, Any]  # on held-out sentences
     seconds: float
+    earlier: bool = False  # it had ended before, and was resumed for nothing
 
 
 class PretrainingSession:
@@ -87,7 +88,7 @@ class PretrainingSession:
     def run(self, clock: Clock, interruption: Interruption, show: bool) -> PretrainingOutcome:
         """Train until all epochs are done, time is up, or somebody interrupts."""
         if self.finished:
-            return PretrainingOutcome(True, self.figures, clock.elapsed())
+            return PretrainingOutcome(True, self.figures, clock.elapsed(), earlier=True)
         planned = self.epochs * self.batches
         step = self.optimisation.step
         epochs = None if clock.limited else self.epochs

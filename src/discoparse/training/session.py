@@ -41,6 +41,7 @@ class Outcome:
     finished: bool  # False: it was interrupted, and can be resumed
     best: dict[str, Any] | None  # scores of the model that was kept, with its epoch
     seconds: float
+    earlier: bool = False  # it had ended before, and was resumed for nothing
 
 
 class Session:
@@ -91,7 +92,7 @@ class Session:
         """Train until all epochs are done, time is up, or somebody interrupts."""
         trainer = self.trainer
         if self.finished:
-            return Outcome(True, self.best, clock.elapsed())
+            return Outcome(True, self.best, clock.elapsed(), earlier=True)
         done = trainer.optimisation.step // trainer.updates_a_batch
         planned = round(trainer.epochs * trainer.batches_an_epoch)
         self.progress = Progress(planned, done, trainer.epochs, show, clock.seconds_left())

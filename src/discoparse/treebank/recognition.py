@@ -18,6 +18,7 @@ from discoparse.treebank.report import Reading, Report
 
 SAMPLE = 1 << 16  # bytes looked at
 _GZIP = b"\x1f\x8b"
+_PARQUET = re.compile(rb"PAR1[\0-\x08\x0e-\x1f]")  # the name of a protein, and no letter after it
 
 # The declarations and comments that may precede the first element of an XML file.
 _XML_START = re.compile(r"(?:<\?[^>]*\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[[^\]]*\]\s*)?>|\s)*", re.DOTALL)
@@ -45,6 +46,8 @@ def looks_like_treebank(source: PathLike | bytes) -> str | None:
     sample = sample[:SAMPLE]
     if sample.startswith(_GZIP):
         sample, cut = _decompressed(sample), True
+    if _PARQUET.match(sample):
+        return "parquet"
     try:
         format = sniff(sample, "").name
     except UsageError:

@@ -61,6 +61,8 @@ def build(folder: Path = HERE) -> list[str]:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        sys.exit("usage: python -m discoparse.neural.compiled.build: compile the network for this machine")
     found = build()
     print("\n".join(found) if found else f"compiled into {HERE}")
     sys.exit(1 if found else 0)
