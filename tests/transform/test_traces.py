@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import PLAIN_LABELS, trees
 
-from discoparse.transform.empty import remove_empty, spell_out_empty
+from discoparse.transform.empty import has_empty, remove_empty, spell_out_empty
 from discoparse.transform.functions import functions_to_edges, join_label, remove_functions, split_label
 from discoparse.transform.spelling import escape_word, unescape_word
 from discoparse.transform.trace_writing import write_traces
@@ -169,6 +169,44 @@ def test_penn_helsinki_elements_stand_in_their_phrases() -> None:
     expected = "(ROOT (IP-MAT (IP-INF (NP (PRO 0=what)) (CONJ 2=both) (VB 3=do)) (MD 1=will)))"
     assert reattached(line) == expected
     assert spell_out_empty(parse_tree(line)).tags.count("-NONE-") == 5
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (  # Keyaki: kinds of empty elements in Japanese
+            "(ROOT (IP-MAT (PP (NP (N 0=工事)) (P 1=を)) (NP-OB1 2=*を*) (NP-SBJ 3=*speaker+pro*) (VB 4=始まっ)))",
+            "(ROOT (IP-MAT (PP (NP (N 0=工事)) (P 1=を)) (VB 2=始まっ)))",
+        ),
+        ("(IP-MAT (PRO 0=hann) (LB 1=|-|) (MD 2=skal) (LB 3=blíva))", "(IP-MAT (PRO 0=hann) (MD 1=skal) (LB 2=blíva))"),
+        ("(IP-MAT (D 0=das) (N 1={vart}) (X 2={COM:sic}))", "(IP-MAT (D 0=das) (N 1={vart}))"),
+    ],
+)
+def test_signs_and_words_of_other_penn_helsinki_treebanks(line: str, expected: str) -> None:
+    assert reattached(line) == str(remove_empty(parse_tree(line))) == expected
+
+
+def test_a_word_may_be_an_antecedent() -> None:
+    """As in MCVF: the index stands on the tag of the word, and that of the trace has none."""
+    line = "(IP-MAT (NCPL-1 0=Murs) (VJ 1=out) (NP-ACC (NCPL 2=*ICH*-1) (ADJP (ADJ 3=bons))))"
+    assert reattached(line) == "(IP-MAT (NP (NCPL 0=Murs) (ADJP (ADJ 2=bons))) (VJ 1=out))"
+    assert str(remove_empty(parse_tree(line))) == "(IP-MAT (NCPL 0=Murs) (VJ 1=out) (NP-ACC (ADJP (ADJ 2=bons))))"
+    phrase = "(IP-MAT (NP-1 (N-1 0=a) (D 1=b)) (V 2=c) (PP (P 3=d) (NP 4=*ICH*-1)))"  # the phrase has the index, too
+    assert reattached(phrase) == "(IP-MAT (PP (NP (N 0=a) (D 1=b)) (P 3=d)) (V 2=c))"
+
+
+@pytest.mark.parametrize(
+    ("line", "empty"),
+    [
+        ("(IP-MAT (NP-OB1 0=*を*) (VB 1=始まっ))", True),
+        ("(S (NP (SYM 0=*wow*)) (VP (VBZ 1=is)))", False),  # not of the Penn-Helsinki family: it may be a word
+        ("(S (NP (-NONE- 0=*)) (VP (VBZ 1=is)))", True),
+        ("(S (NP 0=*T*-1) (VP (VBZ 1=is)))", True),
+        ("(IP-MAT (NP (N 0=*)) (VB 1=er))", False),
+    ],
+)
+def test_trees_with_empty_elements_are_told(line: str, empty: bool) -> None:
+    assert has_empty(parse_tree(line)) == empty
 
 
 def test_nothing_but_empty_elements_leaves_no_tree() -> None:

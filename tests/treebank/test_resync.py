@@ -42,6 +42,25 @@ def test_several_trees_that_do_not_close(tmp_path: Path) -> None:
     assert [problem.line for problem in found] == [1, 4, 6]
 
 
+def test_blank_lines_between_trees_tell_where_one_begins(tmp_path: Path) -> None:
+    """Also where inner lines look like the first lines of trees, and whatever labels the trees have."""
+    inner = "(S (NP (N a))\n(V runs))\n\n"
+    cut, sound = "(UTT (NP (N two))\n\n", "(FRAG (NP (N a))\n(V runs))\n\n"
+    trees, found, report = problems(tmp_path, inner + cut + sound * 50, "bracket", on_error="skip")
+    assert [tree.root.label for tree in trees] == ["S"] + ["FRAG"] * 50
+    assert [problem.line for problem in found] == [4]
+    assert report.skipped == 1
+
+
+@pytest.mark.parametrize("before", ["(S (NP (N a))\n\n(V runs))\n\n", "(S (NP (N a))\n(V runs))\n"])
+def test_blank_lines_tell_nothing_where_trees_have_them(tmp_path: Path, before: str) -> None:
+    """Nor where there is none between trees: a tree with a blank line is one tree."""
+    spaced = "(S (NP (N b))\n\n(V runs))\n"
+    trees, found, _ = problems(tmp_path, before + before + spaced * 3, "bracket", on_error="skip")
+    assert len(trees) == 5
+    assert found == []
+
+
 @pytest.mark.parametrize("label", ["S", "ROOT"])
 def test_a_missing_and_a_surplus_bracket_do_not_make_one_tree_of_many(tmp_path: Path, label: str) -> None:
     """The brackets of the file as a whole are balanced."""

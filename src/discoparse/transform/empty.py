@@ -11,10 +11,12 @@ from discoparse.tree import Node, Token, Tree
 EMPTY_TAG = "-NONE-"
 
 # In the Penn-Helsinki treebanks empty elements stand directly in their phrase, `(NP-OB1 *T*-1)`, `(C 0)`, so
-# that the word alone must tell; in the Penn Treebank `0` and `*` are also words.
-_EMPTY_WORD = re.compile(r"0|\*(?:[A-Za-z]+\*)?(?:-\d+)?")
-_LINE_BREAK_TAG = "LB"
-_MARKUP_WORD = re.compile(r"<.*>|\{.*\}")
+# that the word alone must tell; in the Penn Treebank `0` and `*` are also words. Keyaki has kinds in its own script.
+_STARRED = re.compile(r"\*[^*\s]+\*(?:-\d+)?")
+_EMPTY_WORD = re.compile(rf"0|\*(?:-\d+)?|{_STARRED.pattern}")
+_LINE_BREAK_TAG = "LB"  # of signs; in FarPaHC it is also the tag of verbs
+_MARKUP_WORD = re.compile(r"<.*>|\{[A-Z]+:.*\}")  # a word in braces alone is one that an editor has supplied
+_TAG_INDEX = re.compile(r"(?<=.)-\d+$")
 
 # These are never words, not even in fragments without a clause that would show the annotation scheme.
 _CODE_TAG = "CODE"  # comments of the annotators
@@ -23,7 +25,24 @@ _INDEXED_TRACE = re.compile(r"\*(?:T|ICH|EXP|RNR)\*-\d+")
 
 def has_empty(tree: Tree) -> bool:
     """Whether a tree has elements that are certainly empty, which a parser should not learn as words."""
-    return any(token.tag == EMPTY_TAG or _INDEXED_TRACE.fullmatch(token.word) for token in tree.tokens)
+    if any(token.tag == EMPTY_TAG or _INDEXED_TRACE.fullmatch(token.word) for token in tree.tokens):
+        return True
+    return any(_STARRED.fullmatch(token.word) for token in tree.tokens) and is_penn_helsinki(tree)
+
+
+def tag_index(tag: str) -> int | None:
+    """The co-index of a tag, with which a word is an antecedent.
+
+    >>> tag_index("NCPL-1"), tag_index("-1"), tag_index("NCPL")
+    (1, None, None)
+    """
+    found = _TAG_INDEX.search(tag)
+    return int(found[0][1:]) if found else None
+
+
+def without_index(tag: str) -> str:
+    """A tag without its co-index."""
+    return _TAG_INDEX.sub("", tag)
 
 
 def spell_out_empty(tree: Tree) -> Tree:
@@ -52,7 +71,9 @@ def _is_unmarked_empty(token: Token, helsinki: bool) -> bool:
         return True
     if not helsinki:
         return False
-    if token.tag == _LINE_BREAK_TAG or _MARKUP_WORD.fullmatch(token.word):
+    if token.tag == _LINE_BREAK_TAG and not any(map(str.isalnum, token.word)):
+        return True
+    if _MARKUP_WORD.fullmatch(token.word):
         return True
     return token.lemma is None and _EMPTY_WORD.fullmatch(token.word) is not None
 
@@ -65,4 +86,7 @@ def remove_empty(tree: Tree) -> Tree | None:
         label = split_label(node.label)
         if label.coindex is not None:
             node.label = join_label(label.category, label.function)
+    for token in tree.tokens:
+        if token.tag != EMPTY_TAG:
+            token.tag = without_index(token.tag)
     return remove_tokens(tree, {i for i, token in enumerate(tree.tokens) if token.tag == EMPTY_TAG})

@@ -44,15 +44,17 @@ class Blocks:
     """Line and text of whole trees: lines until the brackets close. Headers and comments are skipped.
 
     A tree that does not close ends where the next one must begin: at a line that opens with an empty outer bracket or
-    with the label of a root. Where no such line follows, the lines are cut at those that open with a bracket and are
-    indented like the first. The pieces whose brackets close are trees, unless they may as well be parts of the broken
-    tree.
+    with the label of a root, or after a blank line in a file where these stand between trees and nowhere else. Where no
+    such line follows, the lines are cut at those that open with a bracket and are indented like the first. The pieces
+    whose brackets close are trees, unless they may as well be parts of the broken tree.
     """
 
     def __init__(self, stream: TextIO, reading: Reading) -> None:
         self.stream, self.reading = stream, reading
         self.inner_lines_open = False  # some sound tree has inner lines that look like the first line of a tree
         self.closed = 0  # sound trees so far
+        self.begun = self.after_blank = 0  # trees so far, sound or not, and how many of them follow a blank line
+        self.blank_inside = False  # some sound tree has a blank line
         self.lost: _Piece | None = None  # a tree that was given up, whose end is not in sight
         self.clear()
 
@@ -63,13 +65,14 @@ class Blocks:
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
         comment = False  # inside /* … */ or /~* … *~/ of CorpusSearch
+        blank = False  # whether the line before was blank, or a comment
         for number, line in numbered_lines(self.stream):
             if line is None:
                 yield from self.salvaged(f" before line {number}, which is too long", goes_on=True)
                 self.reading.sentence(None, number)
                 self.reading.skip(TOO_LONG, number)
                 continue
-            if self.depth > 0 and (_EMPTY_OUTER.match(line) or self.must_begin(line)):
+            if self.depth > 0 and (_EMPTY_OUTER.match(line) or self.must_begin(line, blank)):
                 yield from self.salvaged()
             elif self.size > LONGEST_TREE:
                 yield from self.salvaged(f" within {LONGEST_TREE:,} characters", goes_on=True)
@@ -82,22 +85,32 @@ class Blocks:
                 if skipped:
                     if line.strip(SPACE):
                         self.reading.not_read("bracket", "lines of comment")
+                    blank = True
                     continue
                 self.start = number
+                self.after_blank += blank and self.begun > 0
+                self.begun += 1
+            blank = not line.strip(SPACE)
             self.add(line)
             if self.depth <= 0:
                 self.closed += 1
                 mark = _mark(self.lines[0])
                 self.inner_lines_open |= any(line.startswith(mark) for line in self.lines[1:])
+                self.blank_inside |= any(not line.strip(SPACE) for line in self.lines)
                 yield self.start, "".join(self.lines)
                 self.clear()
         yield from self.salvaged(" (the file may be cut off)")
 
-    def must_begin(self, line: str) -> bool:
+    def must_begin(self, line: str, blank: bool) -> bool:
         """Whether a line before the end of a tree begins another one: it looks like the first line, with the label of
-        the root, and trees in this file have no inner lines like that, or roots have none."""
+        the root, and trees in this file have no inner lines like that, or roots have none; or it follows a blank line,
+        as all trees of this file do and no line within them."""
         first = self.lines[0]
-        if not line.startswith(_mark(first)) or _opening(line) != _opening(first):
+        if not line.startswith(_mark(first)):
+            return False
+        if blank and self.closed > 0 and not self.blank_inside and 0 < self.after_blank == self.begun - 1:
+            return True
+        if _opening(line) != _opening(first):
             return False
         return _opening(first).strip(" \t(") in _ROOTS or (self.closed > 0 and not self.inner_lines_open)
 
