@@ -109,6 +109,7 @@ def test_several_treebanks_of_any_format(tmp_path, treebank, capsys):
 
 def test_the_model_is_calibrated(tmp_path, treebank, capsys, monkeypatch):
     """Where the development set is large enough, and once: a training that has ended is not fitted again."""
+    monkeypatch.setattr("discoparse.cli.train._LEAST_F1", 0.0)
     monkeypatch.setattr("discoparse.parser.calibrating.STRUCTURE", (0.9,))
     monkeypatch.setattr("discoparse.parser.calibrating.LABELS", (1.1,))
     enough = str(tmp_path / "enough.discbracket")
@@ -124,7 +125,16 @@ def test_the_model_is_calibrated(tmp_path, treebank, capsys, monkeypatch):
     assert read_info(tmp_path / "out") == info
 
 
-def test_too_few_trees_to_calibrate_by_are_told_of(tmp_path, treebank, capsys):
+def test_a_model_that_has_hardly_learnt_is_not_calibrated(tmp_path, treebank, capsys):
+    """That would take minutes, since no two of its samples are alike."""
+    files = ["--train", treebank[0], "--dev", treebank[0], "--output", tmp_path / "out"]
+    assert run("train", *files, "--epochs", 1, *QUICK) == 0
+    assert "are not calibrated: its F1 is below 30" in capsys.readouterr().err
+    assert not read_info(tmp_path / "out").calibration
+
+
+def test_too_few_trees_to_calibrate_by_are_told_of(tmp_path, treebank, capsys, monkeypatch):
+    monkeypatch.setattr("discoparse.cli.train._LEAST_F1", 0.0)
     arguments = ["--train", treebank[0], "--dev", treebank[1], "--output", tmp_path / "out", "--epochs", 1, *QUICK]
     assert run("train", *arguments) == 0
     assert "not calibrated: 6 trees are too few" in capsys.readouterr().err

@@ -36,6 +36,7 @@ from discoparse.tree import Tree
 _PATHS = {"train_files": 2, "dev_files": 2, "silver_files": 2, "output": 1, "card": 2, "init": 1, "encoder": 2}
 # Sentences of the development set that probabilities are fitted to: some seconds without a transformer.
 _CALIBRATED = 500
+_LEAST_F1 = 30.0  # of a model worth that: what one draws that has hardly learnt differs so much that it takes minutes
 _NOT_REPEATED = ("resume", "quiet", "as_json", "show_recipe")
 
 
@@ -193,9 +194,8 @@ def command(
     assert outcome.best is not None
     if outcome.earlier:
         tell(f"the training in {output} had ended before, so there was nothing to do: to train on, --init {output}")
-    uncalibrated = _calibrate(
-        output / "model", [tree for trees in dev.values() for tree in trees], str(chosen), threads
-    )
+    gold = [tree for trees in dev.values() for tree in trees]
+    uncalibrated = _calibrate(output / "model", outcome.best["f1"], gold, str(chosen), threads)
     if uncalibrated and not quiet:
         tell(
             f"the model's probabilities are not calibrated: {uncalibrated} (discoparse models calibrate does it later)"
@@ -210,21 +210,23 @@ def command(
         )
 
 
-def _calibrate(model: Path, gold: list[Tree], device: str, threads: int | None) -> str | None:
+def _calibrate(model: Path, f1: float, gold: list[Tree], device: str, threads: int | None) -> str:
     """Fit the model's probabilities to the development set, unless that was done when the training ended before.
-    Returns why it was not done."""
+    Returns why it was not done, or nothing."""
     from discoparse.parser.calibrating import calibrate
 
     files = ModelFiles(model)
     if files.info().calibration:
-        return None
+        return ""
     if files.encoder_files and device == "cpu":
         return "with a transformer, that takes a CPU minutes"
+    if f1 < _LEAST_F1:
+        return f"its F1 is below {_LEAST_F1:g}"
     try:
         calibrate(model, gold, device, threads, _CALIBRATED)
     except DiscoparseError as error:
         return str(error)
-    return None
+    return ""
 
 
 def _recipe(name: str, oracle: str | None, epochs: int | None, settings: tuple[str, ...]) -> Recipe:
