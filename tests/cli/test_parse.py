@@ -312,6 +312,14 @@ def test_what_is_refused_is_told_and_shows_in_the_exit_status(parse):
     assert ("The" in first, second, "Cats" in third) == (True, "", True)
 
 
+def test_traces_are_parsed_as_words_with_a_warning(parse, tmp_path):
+    path = tmp_path / "traces.mrg"
+    path.write_text("(S (NP (-NONE- *)) (VP (VBZ barks)))\n" * 3)
+    result = parse("--from", "bracket", "--input", str(path))
+    assert result.stderr.count("sentences have empty elements, which are parsed as words") == 1
+    assert len(result.stdout.splitlines()) == 3
+
+
 def test_a_damaged_file_is_parsed_up_to_the_damage(parse, tmp_path):
     path = tmp_path / "cut.gz"
     path.write_bytes(gzip.compress("".join(f"The dog barks {k} times.\n\n" for k in range(5000)).encode())[:-200])

@@ -25,6 +25,8 @@ ROOT_NAMES += [
     "ID",
     "parser.cats",
     "alpino_ds.version",
+    "alpino_ds.id",
+    "alpino_ds.a",
     "s.id",
     "node.x",
 ]

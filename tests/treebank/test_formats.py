@@ -310,6 +310,23 @@ def test_alpino(tmp_path: Path) -> None:
     assert "antecedent or parent has no words" in report.messages()[0]
 
 
+@pytest.mark.parametrize(("sentid", "id"), [("", "7"), (' sentid="8"', "8")])
+def test_the_attributes_of_an_alpino_sentence(tmp_path: Path, sentid: str, id: str) -> None:
+    """`id` is the sentence's, unless `sentid` is there; others are features, and come back."""
+    text = COINDEXED.replace('version="1.3"', 'version="1.2" id="7" x="y"').replace("<sentence", f"<sentence{sentid}")
+    (tree,) = read(tmp_path, text, "alpino", report=Report())
+    expected = {"alpino_ds.version": "1.2", "alpino_ds.x": "y"} | ({"alpino_ds.id": "7"} if sentid else {})
+    assert (tree.id, tree.root.features) == (id, expected)
+    (back,) = read(tmp_path, "".join(format_trees([tree], "alpino", Report())), "alpino", report=Report())
+    assert (back.id, back.root.features) == (id, expected)
+
+
+def test_what_a_word_of_tigerxml_lacks_is_named(tmp_path: Path) -> None:
+    text = tiger(sentence("a b", "", "s1_1").replace('word="b" pos="T"', 'word="b"'))
+    _, found, _ = problems(tmp_path, text, "tigerxml", on_error="skip")
+    assert "<t> s1_2 lacks pos" in str(found[0])
+
+
 def test_alpino_concatenated(tmp_path: Path) -> None:
     declared = '<?xml version="1.0" encoding="UTF-8"?>\n' + COINDEXED
     for text in (COINDEXED * 3, declared * 3, f"<treebank>\n{COINDEXED * 3}</treebank>"):

@@ -106,6 +106,15 @@ def test_dptb_export_by_sentence_numbers(tmp_path: Path) -> None:
     assert "(S (NN 0=w3915/x) (ADV 2=ja)) ($, 1=,)" in (tmp_path / "out" / "train.discbracket").read_text()
 
 
+def test_a_source_without_a_sentence_of_any_set_is_refused(tmp_path: Path) -> None:
+    """Also by force: NLTK's sample of the Penn Treebank has the first two sections, and the sets begin with the third."""
+    (tmp_path / "wsj").mkdir()
+    (tmp_path / "wsj" / "wsj_0001.mrg").write_text("( (S (NP (DT the) (NN dog)) (VP (VBZ barks))))\n")
+    with pytest.raises(DiscoparseError, match="no sentence of any of the dptb sets. Nothing was written"):
+        prepare("dptb", str(tmp_path / "wsj"), str(tmp_path / "out"), force=True, report=Report())
+    assert not list((tmp_path / "out").glob("*"))
+
+
 def test_dptb_from_the_penn_treebank(tmp_path: Path) -> None:
     tree = "( (S (WHNP-1 (WP what{})) (NP-SBJ (PRP you)) (VP (VB do) (NP (-NONE- *T*-1)))) )\n"
     for section in (0, 1, 2, 9, 21, 22, 23, 24):

@@ -27,6 +27,7 @@ from discoparse.parser.jobs.texts import IN_PARTS, Part
 from discoparse.parser.processes import keep_what_is_loaded
 from discoparse.parser.reading import CleanText, LivePieces, beginning, file_pieces, is_live
 from discoparse.parser.writing import OUTPUTS, numbered, output_pieces, picked
+from discoparse.transform.empty import has_empty
 from discoparse.tree import Tree
 from discoparse.treebank import FORMATS, READABLE, WRITABLE, Report, looks_like_treebank, read_trees
 from discoparse.treebank.formats import output_format
@@ -140,7 +141,7 @@ def command(
     results: Iterator[Tree | None] = iter(())
     with ExitStack() as stack, _progress(source if not text and treebank is None else None, output) as counted:
         if treebank is not None:
-            gold = read_trees(source, treebank, encoding=encoding)
+            gold = _warned_of_traces(read_trees(source, treebank, encoding=encoding), source)
             gold, model = _model_for_treebank(gold, model)
             if model is not None and (plain or jobs > 1):
                 parts = parallel.treebank(model, gold, source != STANDARD)
@@ -225,6 +226,19 @@ def _refuse_treebank(pieces: Iterable[str], source: str, live: LivePieces | None
             f"{name} looks like a treebank: add --from {format} to parse its sentences, or --from {_TEXT} if it is text"
         )
     return pieces
+
+
+def _warned_of_traces(trees: Iterable[Tree], source: str) -> Iterator[Tree]:
+    """The same trees, with a warning at the first whose empty elements would be parsed as words."""
+    warned = False
+    for tree in trees:
+        if not warned and has_empty(tree):
+            warned = True
+            tell(
+                f"warning: {source}: sentences have empty elements, which are parsed as words: see discoparse convert "
+                "--traces"
+            )
+        yield tree
 
 
 def _model_for_treebank(gold: Iterator[Tree], model: Model | None) -> tuple[Iterator[Tree], Model | None]:

@@ -72,7 +72,8 @@ class _Sentence:
         text = element.find("sentence")
         self.text = "" if text is None else text.text
         self.text_line = element.line if text is None else text.line
-        self.id = None if text is None else text.attributes.get("sentid")
+        other = element.attributes.get("id")
+        self.id = other if text is None else text.attributes.get("sentid", other)
 
     def tree(self) -> Tree | None:
         """The tree, or None if there are no words or something is wrong."""
@@ -223,8 +224,10 @@ class _Sentence:
 
     def sentence_attributes(self, root: Node) -> None:
         """Keep what is beside the nodes."""
-        if self.element.attributes.get("version", VERSION) != VERSION:
-            root.features["alpino_ds.version"] = self.element.attributes["version"]
+        known = {"version": VERSION, "id": self.id}
+        for key, value in self.element.attributes.items():
+            if known.get(key) != value and not key.startswith("xml") and ":" not in key:
+                root.features[f"alpino_ds.{key}"] = value
         for part in self.element.children:
             if part.tag == "comments":
                 self.comments += [comment.text for comment in part.children if comment.tag == "comment"]

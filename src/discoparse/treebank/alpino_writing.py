@@ -65,9 +65,10 @@ class _Sentence:
 
     def text(self) -> str:
         """The <alpino_ds> element."""
-        features = self.tree.root.features
-        version = features.get("alpino_ds.version", VERSION)
-        lines = [f"<alpino_ds{self.attributes({'version': version})}>\n"]
+        own = {key[10:]: value for key, value in self.tree.root.features.items() if key.startswith("alpino_ds.")}
+        taken = ("id",) if self.tree.id is None else ()  # it would be read as the id of the sentence
+        own = {"version": VERSION} | free_features(own, taken, "alpino", self.report)
+        lines = [f"<alpino_ds{self.attributes(own)}>\n"]
         lines += self.beside(before=True)
         if self.tree.root.label == ROOT:
             lines += self.nodes()

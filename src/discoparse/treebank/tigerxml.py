@@ -85,8 +85,10 @@ class _Reader(Graph):
     def terminal(self, element: Element) -> None:
         """A word."""
         attributes = dict(element.attributes)
-        if not {"id", "word", "pos"} <= attributes.keys():
-            self._defect("<t> lacks id, word or pos", element.line)
+        if lacking := [name for name in ("id", "word", "pos") if name not in attributes]:
+            self._defect(
+                f"<t> {attributes.get('id', '')} lacks {' and '.join(lacking)}".replace("  ", " "), element.line
+            )
             return
         name, word, tag = attributes["id"], attributes.pop("word"), attributes.pop("pos")
         lemma, morph = _value(attributes.pop("lemma", None)), _value(attributes.pop("morph", None))

@@ -40,6 +40,8 @@ def prepare(
             counts[split] = write_trees(trees, unfinished / file_name(split, format), format, report=report)
         if not force:
             check_counts(treebank, counts)
+        elif not any(counts.values()):
+            raise DiscoparseError(f"{source} has no sentence of any of the {treebank} sets. Nothing was written")
     return counts
 
 
