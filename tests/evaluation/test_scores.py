@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from command_line import run_main
 
 from discoparse.cli import main
 from discoparse.cli.evaluate import command
@@ -283,3 +284,13 @@ def test_two_formats(tmp_path: Path) -> None:
     figures = json.loads(run.stdout)["all"]
     assert (figures["f1"], figures["disc"]["f1"], figures["pos_accuracy"]) == (100, 100, 100)
     assert figures["tokens"]["scored"] == 3
+
+
+def test_lemmas_are_for_bracketed_files(tmp_path):
+    """Wrong use, not a problem in the data."""
+    (tmp_path / "gold.psd").write_text("( (IP-MAT (PRO-N hann-hann) (VBPI fer-fara)) (ID X,1))\n")
+    (tmp_path / "parsed.discbracket").write_text("(IP-MAT (PRO-N 0=hann) (VBPI 1=fer))\n")
+    files = [str(tmp_path / "gold.psd"), str(tmp_path / "parsed.discbracket")]
+    status, _, errors = run_main("evaluate", "--lemmas", *files)
+    assert status == 2
+    assert "'lemmas' is not for files of the format discbracket" in errors

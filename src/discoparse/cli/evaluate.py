@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from discoparse.cli.options import Names, ReadingOptions, reading_options, require_folder, tell
-from discoparse.errors import DiscoparseError, TreebankError
+from discoparse.errors import DiscoparseError, TreebankError, UsageError
 from discoparse.evaluation import (
     CLASSIFIERS,
     Comparison,
@@ -87,7 +87,7 @@ def command(
         trees = predicted_reading.trees(path)
         try:
             result = evaluate(gold_trees, trees, parameters, allow_missing=allow_missing)
-        except TreebankError:  # it says itself which file is meant
+        except (TreebankError, UsageError):  # they say themselves what is meant
             raise
         except DiscoparseError as error:
             raise DiscoparseError(f"{path} against {gold}: {error}") from None

@@ -161,5 +161,7 @@ def check_options(entry: Format, allowed: Iterable[str], options: dict[str, Any]
     chosen = {name: value for name, value in options.items() if value not in (None, False)}
     for name in chosen:
         if name not in allowed:
-            raise UsageError(f"the format {entry.name} has no option {name!r}")
+            raise UsageError(
+                f"{name!r} is not for files of the format {entry.name}: convert all files to one format first"
+            )
     return chosen
