@@ -186,13 +186,13 @@ def test_signs_and_words_of_other_penn_helsinki_treebanks(line: str, expected: s
     assert reattached(line) == str(remove_empty(parse_tree(line))) == expected
 
 
-def test_a_word_may_be_an_antecedent() -> None:
-    """As in MCVF: the index stands on the tag of the word, and that of the trace has none."""
+def test_a_word_with_an_index_stays_where_it_is() -> None:
+    """As in IcePaHC's prepared sets; its tag loses the index, with traces removed as well."""
     line = "(IP-MAT (NCPL-1 0=Murs) (VJ 1=out) (NP-ACC (NCPL 2=*ICH*-1) (ADJP (ADJ 3=bons))))"
-    assert reattached(line) == "(IP-MAT (NP (NCPL 0=Murs) (ADJP (ADJ 2=bons))) (VJ 1=out))"
+    warnings: list[str] = []
+    assert str(reattach_traces(parse_tree(line), warnings.append)).startswith("(IP-MAT (NCPL 0=Murs) (VJ 1=out)")
+    assert warnings == ["no phrase has the index 1 of a trace"]
     assert str(remove_empty(parse_tree(line))) == "(IP-MAT (NCPL 0=Murs) (VJ 1=out) (NP-ACC (ADJP (ADJ 2=bons))))"
-    phrase = "(IP-MAT (NP-1 (N-1 0=a) (D 1=b)) (V 2=c) (PP (P 3=d) (NP 4=*ICH*-1)))"  # the phrase has the index, too
-    assert reattached(phrase) == "(IP-MAT (PP (NP (N 0=a) (D 1=b)) (P 3=d)) (V 2=c))"
 
 
 @pytest.mark.parametrize(

@@ -30,16 +30,6 @@ def has_empty(tree: Tree) -> bool:
     return any(_STARRED.fullmatch(token.word) for token in tree.tokens) and is_penn_helsinki(tree)
 
 
-def tag_index(tag: str) -> int | None:
-    """The co-index of a tag, with which a word is an antecedent.
-
-    >>> tag_index("NCPL-1"), tag_index("-1"), tag_index("NCPL")
-    (1, None, None)
-    """
-    found = _TAG_INDEX.search(tag)
-    return int(found[0][1:]) if found else None
-
-
 def without_index(tag: str) -> str:
     """A tag without its co-index."""
     return _TAG_INDEX.sub("", tag)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from discoparse.transform.empty import EMPTY_TAG, spell_out_empty, tag_index, without_index
+from discoparse.transform.empty import EMPTY_TAG, spell_out_empty, without_index
 from discoparse.transform.functions import functions_to_edges, split_label
 from discoparse.transform.shape import remove_tokens
 from discoparse.transform.spelling import unescape_word
@@ -45,7 +45,6 @@ def reattach_traces(tree: Tree, warn: Warn = lambda message: None) -> Tree | Non
     words = sum(1 << i for i, token in enumerate(tree.tokens) if token.tag != EMPTY_TAG)
     if not words:
         return None
-    _wrap_moved_words(tree)
     mover = _Mover(tree, words)
     traces = mover.traces(warn)
     antecedents = mover.antecedents()
@@ -60,17 +59,6 @@ def reattach_traces(tree: Tree, warn: Warn = lambda message: None) -> Tree | Non
         token.word = unescape_word(token.word)
     pruned = remove_tokens(tree, {i for i in range(len(tree)) if not words >> i & 1})
     return functions_to_edges(pruned) if pruned is not None else None
-
-
-def _wrap_moved_words(tree: Tree) -> None:
-    """Make a phrase of each word that is an antecedent itself, `(NCPL-1 Murs)`, where no phrase has its index."""
-    taken = {split_label(node.label).coindex for node in tree.preorder()}
-    for node in list(tree.preorder()):
-        for k, child in enumerate(node.children):
-            if isinstance(child, int) and tree.tokens[child].tag != EMPTY_TAG:
-                index = tag_index(tree.tokens[child].tag)
-                if index is not None and index not in taken:
-                    node.children[k] = Node(f"{MOVED}-{index}", [child])
 
 
 class _Mover:
@@ -162,7 +150,7 @@ class _Mover:
         self.parents[new] = parent
 
     def unwrap_moved_words(self) -> None:
-        """Take words that `write_traces` or `_wrap_moved_words` wrapped out of their wrappers."""
+        """Take words that `write_traces` wrapped out of their wrappers."""
         for node in list(self.tree.preorder()):
             if split_label(node.label).category == MOVED and node is not self.tree.root:
                 parent = self.parents[node]
