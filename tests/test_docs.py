@@ -249,10 +249,11 @@ def test_every_page_in_the_folder_of_commands_is_of_a_command():
     assert {path.stem for path in PAGES.glob("*.md")} == set(COMMANDS)
 
 
-def test_the_results_contain_their_notes():
+@pytest.mark.parametrize("page", ["results", "grid"])
+def test_the_results_contain_their_notes(page):
     """The page is written by `discoparse experiment` with these notes; corrections must be made to both."""
-    notes = (ROOT / "research" / "results-notes.md").read_text(encoding="utf-8")
-    assert notes.strip() in (ROOT / "research" / "results.md").read_text(encoding="utf-8")
+    notes = (ROOT / "research" / f"{page}-notes.md").read_text(encoding="utf-8")
+    assert notes.strip() in (ROOT / "research" / f"{page}.md").read_text(encoding="utf-8")
 
 
 def test_the_promised_names_are_on_their_page():
