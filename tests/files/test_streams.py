@@ -90,6 +90,17 @@ def test_a_cut_file_is_read_up_to_the_cut(tmp_path, module):
     assert len(whole) > 20_000
 
 
+@pytest.mark.parametrize("module", [gzip, lzma])
+def test_one_can_go_to_a_place_in_a_compressed_file(tmp_path, module):
+    path = tmp_path / "packed"
+    path.write_bytes(module.compress(bytes(range(256)) * 1000))
+    with open_bytes(str(path)) as stream:
+        assert stream.seek(100_003) == stream.tell() == 100_003
+        assert stream.read(2) == bytes([100_003 % 256, 100_004 % 256])
+        stream.seek(7)
+        assert stream.read(1) == b"\x07"
+
+
 @pytest.mark.parametrize(("ending", "module"), [(".gz", gzip), (".xz", lzma)])
 def test_output_is_compressed_as_its_name_says(tmp_path, ending, module):
     path = tmp_path / f"text{ending}"
