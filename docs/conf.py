@@ -60,6 +60,7 @@ NAVIGATION = {
         for name in [
             "oracles",
             "results",
+            "grid",
             "what-is-hard",
             "reproducing",
             "speed",
