@@ -16,9 +16,7 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, sync_playwright
 
 PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
-SENTENCE = (
-    "Daar heeft gisteren niemand aan gedacht."  # its PP is discontinuous, and the place of "gisteren" is doubtful
-)
+SENTENCE = "Daar heeft gisteren niemand aan gedacht."  # a discontinuous PP, and doubt about the place of "gisteren"
 STEP = "15"  # of the derivation: the focus has just been combined across a gap
 SAID = ("gisteren", "gedacht")  # to be a constituent: words that the parser did not put together
 
@@ -28,9 +26,9 @@ def parsed(address: str) -> Iterator[tuple[Page, Locator]]:
     """The page with the sentence parsed, and the sentence's part of it."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
-        page = browser.new_page(
-            viewport={"width": 900, "height": 1000}, color_scheme="light", reduced_motion="reduce"
-        )  # without motion, the picture is not of something on its way
+        size = {"width": 900, "height": 1000}
+        # Without motion, no picture is of something on its way.
+        page = browser.new_page(viewport=size, color_scheme="light", reduced_motion="reduce")
         page.goto(address)
         page.fill("#text", SENTENCE)
         sentence = page.locator("article.sentence").first

@@ -293,4 +293,4 @@ def test_lemmas_are_for_bracketed_files(tmp_path):
     files = [str(tmp_path / "gold.psd"), str(tmp_path / "parsed.discbracket")]
     status, _, errors = run_main("evaluate", "--lemmas", *files)
     assert status == 2
-    assert "'lemmas' is not for files of the format discbracket" in errors
+    assert "'lemmas' is not for the format discbracket, only for bracket" in errors

@@ -173,7 +173,7 @@ def test_without_a_report_losses_are_warnings(tmp_path: Path) -> None:
 def test_options_belong_to_formats(tmp_path: Path) -> None:
     path = tmp_path / "x.discbracket"
     path.write_text(LINE.format("a"))
-    with pytest.raises(UsageError, match="'lemmas' is not for files of the format discbracket"):
+    with pytest.raises(UsageError, match="'lemmas' is not for the format discbracket, only for bracket"):
         words(path, lemmas=True)
     with pytest.raises(UsageError, match="on_error is one of"):
         words(path, on_error="ignore")

@@ -63,14 +63,17 @@ class TrustOptions:
     @property
     def only_probabilities(self) -> bool:
         """Whether samples are drawn for nothing but the figures about the tree."""
-        others = self.consensus or self.skip_below is not None or self.mark_below is not None
-        return self.probabilities is not None and not others
+        return self.probabilities is not None and not self.consensus and not self.screened
+
+    @property
+    def screened(self) -> bool:
+        """Whether doubtful sentences are left out or marked."""
+        return self.skip_below is not None or self.mark_below is not None
 
     @property
     def doubt(self) -> Doubt | None:
         """The samples that are needed, if any."""
-        screened = self.skip_below is not None or self.mark_below is not None
-        if self.probabilities is None and not self.consensus and not screened:
+        if self.probabilities is None and not self.consensus and not self.screened:
             return None
         share = self.share if self.share is not None else MAJORITY
         return Doubt(self.probabilities or SAMPLES, share if self.consensus else None)

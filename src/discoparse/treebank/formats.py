@@ -161,7 +161,6 @@ def check_options(entry: Format, allowed: Iterable[str], options: dict[str, Any]
     chosen = {name: value for name, value in options.items() if value not in (None, False)}
     for name in chosen:
         if name not in allowed:
-            raise UsageError(
-                f"{name!r} is not for files of the format {entry.name}: convert all files to one format first"
-            )
+            others = [one.name for one in FORMATS.values() if name in (*one.read_options, *one.write_options)]
+            raise UsageError(f"{name!r} is not for the format {entry.name}, only for {', '.join(others)}")
     return chosen

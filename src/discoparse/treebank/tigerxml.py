@@ -86,9 +86,8 @@ class _Reader(Graph):
         """A word."""
         attributes = dict(element.attributes)
         if lacking := [name for name in ("id", "word", "pos") if name not in attributes]:
-            self._defect(
-                f"<t> {attributes.get('id', '')} lacks {' and '.join(lacking)}".replace("  ", " "), element.line
-            )
+            named = f" {attributes['id']}" if "id" in attributes else ""
+            self._defect(f"<t>{named} lacks {' and '.join(lacking)}", element.line)
             return
         name, word, tag = attributes["id"], attributes.pop("word"), attributes.pop("pos")
         lemma, morph = _value(attributes.pop("lemma", None)), _value(attributes.pop("morph", None))
