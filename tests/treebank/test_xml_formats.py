@@ -9,6 +9,7 @@ from treebank_files import alpino, problems, read, sentence, tiger
 
 from discoparse.errors import TreebankError
 from discoparse.treebank import Report, format_trees
+from discoparse.treebank.discbracket import parse_tree
 
 # -- TIGER-XML --------------------------------------------------------------------------------------------------
 
@@ -171,3 +172,12 @@ def test_alpino_concatenated(tmp_path: Path) -> None:
 def test_alpino_defects(tmp_path: Path, nodes: str, message: str) -> None:
     with pytest.raises(TreebankError, match=message):
         read(tmp_path, alpino(nodes, "a b"), "alpino")
+
+
+def test_an_attribute_that_would_be_read_as_the_id_is_not_written(tmp_path: Path) -> None:
+    tree = parse_tree("(ROOT (NP (N 0=hond) (V 1=blaft)))")
+    tree.root.features["alpino_ds.id"] = "7"
+    report = Report()
+    text = "".join(format_trees([tree], "alpino", report)) * 2  # of one sentence alone, the file's name is the id
+    assert [back.id for back in read(tmp_path, text, "alpino", report=Report())] == [None, None]
+    assert "the attributes id" in report.messages()[0]
