@@ -15,7 +15,7 @@ import pytest
 import torch
 from handmade_models import seal
 from safetensors.torch import load_file, save_file
-from tiny_models import tiny_model
+from tiny_models import example_trees, tiny_model, tiny_recipe
 
 from discoparse.errors import DiscoparseError
 from discoparse.files.atomic import replace_directory
@@ -23,7 +23,9 @@ from discoparse.files.sealed import CHECKSUMS
 from discoparse.model.info import FILES, ModelInfo, read_info
 from discoparse.model.model import replace_info, save_model
 from discoparse.model.packing import pack, unpack
+from discoparse.neural.vocabulary import Vocabulary
 from discoparse.parser.finding import load_parser
+from discoparse.training.loop import make_network
 from discoparse.treebank.discbracket import format_tree
 
 SENTENCES = [["what", "to", "do", "?"], ["Neverseen", "ж"], ["hann"]]
@@ -116,7 +118,7 @@ def test_what_is_not_understood_is_refused(model):
     """Even with checksums that fit: other formats, newer versions, networks of another make."""
     network = json.loads((model / "config.json").read_text())["network"]
     for changes, message in [
-        ({"format_version": 4}, "format version 4"),
+        ({"format_version": 5}, "format version 5"),
         ({"format": "something else"}, "not that of a discoparse model"),
         ({"network": {**network, "attention": 8}}, "attention"),
         ({"network": {**network, "hidden": "many"}}, r"network\.hidden must be a whole number"),
@@ -131,6 +133,19 @@ def test_what_is_not_understood_is_refused(model):
         (model / "config.json").write_bytes(before)
     seal(model)
     load_parser(model)
+
+
+@pytest.mark.parametrize(("tag_both", "version"), [(False, 2), (True, 4)])
+def test_only_models_that_need_it_have_a_newer_version(tmp_path, tag_both, version):
+    """So that older programs read the others."""
+    recipe = tiny_recipe(min_frequency=1, tag_both=tag_both)
+    vocabulary = Vocabulary.from_trees(example_trees(), recipe.chains, 1)
+    network = make_network(recipe, vocabulary)
+    save_model(tmp_path, network.state_dict(), network.config, vocabulary, ModelInfo("tiny", "en"))
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert config["format_version"] == version
+    assert config["network"].get("tag_both", False) == tag_both == ("tag_both" in config["network"])
+    assert load_parser(tmp_path).network.config == network.config
 
 
 def test_models_of_the_first_version_are_read_and_stay_of_it(tmp_path):

@@ -77,7 +77,7 @@ def test_derivations(config, seed, stored, kind):
     actions, states = few_pass(FewScorers(FoldedScorers.of(network.scorers)), last, lengths)
     final = torch.arange(actions.shape[1]) == (2 * lengths - 2)[:, None]
     codes, probabilities = label_codes(network.scorers, states, final)
-    tags = network.tag_scores(first).argmax(-1)
+    tags = network.tag_scores(first, last).argmax(-1)
     found = compiled(network, kind).decide(np.array(LENGTHS), inside(first).numpy(), inside(last).numpy())
     steps = torch.arange(actions.shape[1]) < (2 * lengths - 1)[:, None]
     assert found.actions.tolist() == actions[steps].tolist()
@@ -110,7 +110,7 @@ def test_unbounded_token_vectors_are_not_rounded(kind):
     few_actions, _ = few_pass(FewScorers(FoldedScorers.of(network.scorers)), tokens[0], torch.tensor([30]))
     found = compiled(network, kind).decide(np.array([30]), tokens[1, 0].numpy(), tokens[0, 0].numpy())
     assert found.actions.tolist() == few_actions[0].tolist()
-    assert found.tags.tolist() == network.tag_scores(tokens[1])[0].argmax(-1).tolist()
+    assert found.tags.tolist() == network.tag_scores(tokens[1], tokens[0])[0].argmax(-1).tolist()
 
 
 def test_sentences_do_not_depend_on_their_neighbours():

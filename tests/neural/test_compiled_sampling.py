@@ -54,7 +54,7 @@ def test_samples(config, samples, stored, kind):
     ours = compiled(network, kind).sample(np.array(LENGTHS), *vectors, WARM, draws(seeds, LENGTHS, samples))
 
     exact = {"atol": 4e-3, "rtol": 0} if stored else {"atol": 1e-4, "rtol": 0}
-    chance, tag = (network.tag_scores(inside(first)) / WARM[2]).softmax(-1).max(-1)
+    chance, tag = (network.tag_scores(inside(first), inside(last)) / WARM[2]).softmax(-1).max(-1)
     assert ours.tags.tolist() == tag.tolist()
     np.testing.assert_allclose(ours.tag_probabilities, chance.numpy(), **exact)
     greedy = theirs.action[~theirs.sampled]

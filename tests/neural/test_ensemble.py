@@ -35,11 +35,11 @@ SENTENCES = [
 ]
 
 
-def random_member(trees: list[Tree], chains: bool, seed: int, hidden: int = 16) -> Decoder:
+def random_member(trees: list[Tree], chains: bool, seed: int, hidden: int = 16, tag_both: bool = False) -> Decoder:
     """A network with random parameters that are large enough to have opinions."""
     torch.manual_seed(seed)
     vocabulary = Vocabulary.from_trees(trees, chains)
-    network = make_network(tiny_recipe(chains=chains, **{**SIZES, "hidden": hidden}), vocabulary)
+    network = make_network(tiny_recipe(chains=chains, tag_both=tag_both, **{**SIZES, "hidden": hidden}), vocabulary)
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.add_(0.3 * torch.randn_like(parameter))
@@ -49,7 +49,8 @@ def random_member(trees: list[Tree], chains: bool, seed: int, hidden: int = 16) 
 def reference(decoder: Decoder) -> ReferenceNetwork:
     network, vocabulary = decoder.network, decoder.vocabulary
     arrays = {name: tensor.detach().double().numpy() for name, tensor in network.state_dict().items()}
-    return ReferenceNetwork(arrays, vocabulary.words, vocabulary.characters, network.config.chains)
+    names, config = (vocabulary.words, vocabulary.characters), network.config
+    return ReferenceNetwork(arrays, *names, config.chains, tag_both=config.tag_both)
 
 
 def chain_chance(decoder: Decoder, plain: ReferenceNetwork, s, h, final: bool, chain: tuple[str, ...]) -> float:
@@ -80,7 +81,7 @@ def parse_together(members: list[Decoder], words: list[str]):
     for k in range(len(words)):
         total: dict[str, float] = {}
         for member, network, level in zip(members, plain, levels, strict=True):
-            chances = softmax(network.tag_scores(level[0])[k])
+            chances = softmax(network.tag_scores(level)[k])
             for tag, chance in zip(member.vocabulary.tags, chances, strict=True):
                 total[tag] = total.get(tag, 0) + float(chance)
         tags.append(max(total, key=lambda tag: total[tag]))
@@ -131,6 +132,7 @@ def decoded(decoder: Decoder, sentences: list[list[str]]):
 MEMBERS = {
     "alike": lambda: [random_member(OTHERS, True, seed) for seed in (1, 2, 3)],
     "other names": lambda: [random_member(toy_treebank(9, 1), True, 1), random_member(OTHERS, True, 2, hidden=12)],
+    "tags by two layers": lambda: [random_member(OTHERS, True, seed, tag_both=seed > 1) for seed in (1, 2)],
     "chains as one label": lambda: [random_member(OTHERS, False, 1), random_member(OTHERS, True, 2)],
 }
 

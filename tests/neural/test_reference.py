@@ -19,6 +19,7 @@ from walks import random_gold
 from discoparse.neural.batching import form_tensors
 from discoparse.neural.network import Inputs, Network, NetworkConfig
 from discoparse.neural.vocabulary import Vocabulary
+from discoparse.parser.explaining import explain
 from discoparse.parser.parser import Parser
 from discoparse.system.constituents import tree_constituents
 from discoparse.system.oracle import static_derivation
@@ -49,7 +50,9 @@ SENTENCES = [
 ]
 
 
-def make(seed: int, chains: bool = True, layers: int = 2) -> tuple[Network, Vocabulary, ReferenceNetwork]:
+def make(
+    seed: int, chains: bool = True, layers: int = 2, tag_both: bool = False
+) -> tuple[Network, Vocabulary, ReferenceNetwork]:
     """A network with large random parameters, biases included, as the package has it and as the reference has it."""
     vocabulary = Vocabulary.from_trees(TREES, chains)
     torch.manual_seed(seed)
@@ -60,6 +63,7 @@ def make(seed: int, chains: bool = True, layers: int = 2) -> tuple[Network, Voca
         labels=len(vocabulary.labels) + 1,
         layers=layers,
         chains=chains,
+        tag_both=tag_both,
         **SIZES,
     )
     network = Network(config).eval().requires_grad_(False)
@@ -70,7 +74,8 @@ def make(seed: int, chains: bool = True, layers: int = 2) -> tuple[Network, Voca
 
 def reference(network: Network, vocabulary: Vocabulary, layers: int = 2) -> ReferenceNetwork:
     arrays = {name: tensor.detach().double().numpy().copy() for name, tensor in network.state_dict().items()}
-    return ReferenceNetwork(arrays, vocabulary.words, vocabulary.characters, network.config.chains, layers)
+    names, config = (vocabulary.words, vocabulary.characters), network.config
+    return ReferenceNetwork(arrays, *names, config.chains, layers, config.tag_both)
 
 
 def inputs_of(sentences: list[list[str]], vocabulary: Vocabulary) -> Inputs:
@@ -97,17 +102,17 @@ def test_character_vectors():
     close(found, [plain.character_vector(form) for form in forms])
 
 
-@pytest.mark.parametrize("layers", [1, 2, 3])
-def test_token_vectors_and_tags(layers):
+@pytest.mark.parametrize(("layers", "both"), [(1, False), (2, False), (3, False), (1, True), (3, True)])
+def test_token_vectors_and_tags(layers, both):
     """Sections 3.1 and 3.4: every token of every sentence, whatever stands beside it in the batch."""
-    network, vocabulary, plain = make(2, layers=layers)
+    network, vocabulary, plain = make(2, layers=layers, tag_both=both)
     first, last = network.double().encoder(inputs_of(SENTENCES, vocabulary))
-    tags = network.tag_scores(first)
+    tags = network.tag_scores(first, last)
     for b, sentence in enumerate(SENTENCES):
         levels = plain.token_vectors(sentence)
         close(first[b, : len(sentence)], levels[0])
         close(last[b, : len(sentence)], levels[-1])
-        close(tags[b, : len(sentence)], plain.tag_scores(levels[0]))
+        close(tags[b, : len(sentence)], plain.tag_scores(levels))
 
 
 def sets_of(chance: random.Random, n: int) -> list[Yield]:
@@ -227,13 +232,30 @@ def test_losses(chains, dropout_scorer):
     chosen = np.arange(len(trees))
     index = torch.from_numpy(chosen)
     first, last = trainer._encode(chosen, index)
-    found = (*trainer._parsing_losses(last, chosen, index), trainer._tagging_loss(first, index))
+    found = (*trainer._parsing_losses(last, chosen, index), trainer._tagging_loss(first, last, index))
     expected = np.zeros(3)
     for tree in trees:
         tags = [trainer.vocabulary.tags.index(tag) for tag in tree.tags]
         labels = label_actions(tree, trainer.vocabulary, chains)
         expected += plain.losses(tree.words, tags, structural_actions(tree), labels)
     np.testing.assert_allclose([loss.item() for loss in found], expected, rtol=1e-4)
+
+
+@pytest.mark.usefixtures("every_network")
+def test_all_ways_of_parsing_tag_alike():
+    """With both layers: greedy, sampled, the best of several, within constraints, and step by step."""
+    network, vocabulary, plain = make(3, tag_both=True)
+    parser = Parser(network, vocabulary)
+    for words in SENTENCES:
+        tags = [vocabulary.tags[tag] for tag in plain.parse(words)[0]]
+        ways = [
+            parser.parse_tokens([words])[0],
+            parser.parse_tokens([words], probabilities=4)[0],
+            parser.parse_tokens([words], best=2)[0][0],
+            parser.parse_tokens([words], constraints=[{"constituents": [list(range(len(words)))]}])[0],
+            explain(parser, words)[1],
+        ]
+        assert [tree.tags for tree in ways] == [tags] * len(ways)
 
 
 def assert_same_parse(tree: Tree, plain: ReferenceNetwork, vocabulary: Vocabulary) -> dict[Yield, list[int]]:

@@ -17,6 +17,7 @@ CONFIGS = [
     NetworkConfig(30, 20, 70, 90, 70, 33, character_hidden=50, hidden=90, layers=3, scorer_hidden=101, chains=True),
     NetworkConfig(9, 7, 3, 5, word_size=0, character_size=4, character_hidden=64, hidden=33, scorer_hidden=65),
     NetworkConfig(9, 7, 3, 5, word_size=6, character_size=0, hidden=16, scorer_hidden=16),
+    NetworkConfig(9, 7, 70, 5, 3, 4, character_hidden=5, hidden=35, scorer_hidden=9, tag_both=True),
 ]
 LENGTHS = [1, 2, 3, 7, 1, 12, 30, 5, 18, 2, 9, 70]  # a set of the longest takes two words of 64 bits
 EXACT = {"atol": 2e-5, "rtol": 2e-5}

@@ -36,6 +36,7 @@ class ReferenceNetwork:
     characters: Sequence[str]
     chains: bool  # whether unary chains are labelled node by node
     layers: int = 2
+    tag_both: bool = False
 
     def _affine(self, name: str, x: Array) -> Array:
         return self.parameters[f"{name}.weight"] @ x + self.parameters[f"{name}.bias"]
@@ -131,8 +132,11 @@ class ReferenceNetwork:
 
     # -- Section 3.4: tagger --------------------------------------------------------------------------------------
 
-    def tag_scores(self, h1: Sequence[Array]) -> list[Array]:
-        return [self._affine("tagger", h) for h in h1]
+    def tag_scores(self, levels: Sequence[Sequence[Array]]) -> list[Array]:
+        """From h(1); ours may also read h of the last layer."""
+        if not self.tag_both:
+            return [self._affine("tagger", h) for h in levels[0]]
+        return [self._affine("tagger", np.concatenate(pair)) for pair in zip(levels[0], levels[-1], strict=True)]
 
     # -- greedy parsing -------------------------------------------------------------------------------------------
 
@@ -145,7 +149,7 @@ class ReferenceNetwork:
             if labels := self.label(c.focus, levels[-1], done, longest):
                 found[c.focus] = labels
             if done:
-                return [int(scores.argmax()) for scores in self.tag_scores(levels[0])], found
+                return [int(scores.argmax()) for scores in self.tag_scores(levels)], found
             scores = self.structural_scores(c, levels[-1])
             c = c.apply(max(scores, key=lambda action: scores[action]))
 
@@ -170,7 +174,7 @@ class ReferenceNetwork:
                 structure -= np.log(chances[list(scores).index(actions[step])])
                 c = c.apply(actions[step])
         tagging = sum(
-            -np.log(softmax(scores)[tag]) for scores, tag in zip(self.tag_scores(levels[0]), tags, strict=True)
+            -np.log(softmax(scores)[tag]) for scores, tag in zip(self.tag_scores(levels), tags, strict=True)
         )
         return structure, label, tagging
 

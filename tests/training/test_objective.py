@@ -206,8 +206,8 @@ def test_padding_has_no_tags_to_learn():
 
     def loss(chosen: list[int]) -> torch.Tensor:
         index = torch.tensor(chosen)
-        first, _ = trainer._encode(np.array(chosen), index)
-        return trainer._tagging_loss(first, index)
+        first, last = trainer._encode(np.array(chosen), index)
+        return trainer._tagging_loss(first, last, index)
 
     torch.testing.assert_close(loss(pair), loss(pair[:1]) + loss(pair[1:]))
 

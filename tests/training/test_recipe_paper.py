@@ -180,11 +180,11 @@ def test_the_losses_are_sums_of_negative_log_likelihoods():
     """L_t and L_p of a sentence, from the network's own scores, summed (not averaged) over tokens and actions."""
     trainer = paper_trainer(1, **QUIET, exploration=0.0)
     chosen, index = np.array([0]), torch.tensor([0])
-    first, _ = trainer._encode(chosen, index)
+    first, last = trainer._encode(chosen, index)
     tags = trainer.corpus.tags.padded(index, first.shape[1])[0]
-    scores = trainer.network.tag_scores(first)[0].log_softmax(-1)
+    scores = trainer.network.tag_scores(first, last)[0].log_softmax(-1)
     expected = -sum(scores[i, tag] for i, tag in enumerate(tags.tolist()))
-    torch.testing.assert_close(trainer._tagging_loss(first, index), expected)
+    torch.testing.assert_close(trainer._tagging_loss(first, last, index), expected)
     n = int(trainer.corpus.lengths[0])
     decisions = trainer.decisions.batch(chosen, index, n)
     assert len(decisions.focus) == 2 * n - 1  # labelling actions
@@ -348,7 +348,7 @@ def test_what_dropout_leaves_is_scaled_up():
     inputs: list[Tensor] = []
     for layer in (network.tagger, network.scorers.pair_input, network.scorers.label_input):
         layer.register_forward_pre_hook(lambda _, x: inputs.append(x[0].detach()))
-    network.tag_scores(torch.ones(1, 40, size))
+    network.tag_scores(*torch.ones(2, 1, 40, size))
     network.scorers.pair_first(torch.ones(40, 4 * size), torch.ones(40, 4 * size))
     network.scorers.label_first(torch.ones(40, 4 * size))
     assert [sorted(x.unique().tolist()) for x in inputs] == [[0, 2], [0, 1.25], [0, 1.25]]

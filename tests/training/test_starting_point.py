@@ -56,6 +56,26 @@ def test_a_model_goes_on_where_it_was(model):
         assert torch.equal(tensor, start.parameters[name]), name
 
 
+def test_the_tagger_of_a_model_learns_to_read_both_layers(tmp_path, model):
+    """At first it tags as before; words and tags that are new do not change that. The other way round is refused."""
+    start = read_start(model)
+    recipe = start.adapt(short_recipe("finetune", min_frequency=1, tag_both=True, epochs=1), stated=["tag_both"])
+    trainer = Trainer(recipe, [*TRAIN, *_NEW], CPU, 1, start=start)
+    known, weight = start.parameters["tagger.weight"], trainer.network.tagger.weight
+    assert weight.shape == (len(known) + 2, 2 * known.shape[1])
+    assert torch.equal(weight[: len(known), : known.shape[1]], known)
+    assert not weight[: len(known), known.shape[1] :].any()
+    assert weight[len(known) :].all()
+    run(tmp_path / "both", recipe, init=start)
+    both = read_start(tmp_path / "both")
+    assert both.config.tag_both
+    assert both.parameters["tagger.weight"][:, known.shape[1] :].any()
+    assert both.adapt(short_recipe("finetune")).tag_both  # without a word about it
+    assert not start.adapt(short_recipe("finetune", tag_both=True)).tag_both
+    with pytest.raises(UsageError, match="tag_both = False does not fit"):
+        both.adapt(short_recipe("finetune"), stated=["tag_both"])
+
+
 def test_names_that_are_new_are_added_behind_the_others(model):
     start = read_start(model)
     known = start.vocabulary

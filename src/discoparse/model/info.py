@@ -31,7 +31,8 @@ from discoparse.neural.vocabulary import word_ranks
 FORMAT = "discoparse model"
 FORMAT_VERSION = 2  # raised when an older program could not read a newer model
 ENCODER_VERSION = 3  # of models with a pretrained encoder
-_READABLE = (1, 2, 3)  # version 1 had all parameters in half precision
+TAG_BOTH_VERSION = 4  # of models whose tagger reads two layers
+_READABLE = (1, 2, 3, 4)  # version 1 had all parameters in half precision
 CARD, CONFIG, METRICS, PARAMETERS, VOCABULARY = FILES = (
     "README.md",
     "config.json",

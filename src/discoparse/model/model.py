@@ -31,6 +31,7 @@ from discoparse.model.info import (
     FORMAT_VERSION,
     METRICS,
     PARAMETERS,
+    TAG_BOTH_VERSION,
     TOKENIZER,
     VOCABULARY,
     ModelFiles,
@@ -66,7 +67,7 @@ def save_model(
         raise DiscoparseError(f"{path}: a model with this vocabulary could not be loaded ({error})") from None
     stored = {name: tensor.contiguous() for name, tensor in (pack(parameters) if rounded else parameters).items()}
     files = {
-        **info_files(info, dataclasses.asdict(config), ENCODER_VERSION if config.pretrained else FORMAT_VERSION),
+        **info_files(info, *_described(config)),
         VOCABULARY: encode_json(names, indent=0),
         PARAMETERS: save({name: tensor for name, tensor in stored.items() if not name.startswith(PRETRAINED)}),
     }
@@ -76,6 +77,15 @@ def save_model(
         for number, part in enumerate(_parts(encoder), 1):
             files[ENCODER.format(number)] = save(part)
     write_sealed(Path(path), files)
+
+
+def _described(config: NetworkConfig) -> tuple[dict[str, Any], int]:
+    """The sizes of a network, and the first format version that has what it needs; what is newer is not named."""
+    sizes = dataclasses.asdict(config)
+    if config.tag_both:
+        return sizes, TAG_BOTH_VERSION
+    del sizes["tag_both"]
+    return sizes, ENCODER_VERSION if config.pretrained else FORMAT_VERSION
 
 
 def _parts(parameters: Mapping[str, Tensor]) -> Iterator[dict[str, Tensor]]:

@@ -80,7 +80,7 @@ def course(decoder: Decoder, words: Sequence[str], limits: Limits | None = None,
     final = last_steps(within.action, lengths)
     codes, probability = constrained_codes(network.scorers, states, final, within, batch, lengths)
     scores = ChainScores(network.scorers, states[0], final[0])
-    tags = network.tag_scores(first).argmax(-1)[0].tolist()
+    tags = network.tag_scores(first, last).argmax(-1)[0].tolist()
     for token, tag in known.tags.items():
         tags[token] = tag
     steps = [

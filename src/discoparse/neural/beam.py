@@ -100,7 +100,7 @@ def best_trees(
     width = max(WIDTH, 2 * count)
     for chosen in decoder.batches(sentences):
         first, last, lengths = decoder.encode([sentences[k] for k in chosen])
-        tags = network.tag_scores(first).argmax(-1).tolist()
+        tags = network.tag_scores(first, last).argmax(-1).tolist()
         for start, end in decoder.chunks(lengths.tolist(), width):
             some = lengths[start:end]
             tokens = last[start:end, : int(some.max())]

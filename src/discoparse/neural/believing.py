@@ -77,7 +77,7 @@ def _started(decoder: Decoder, sentences: Sequence[Words], samples: int, calibra
         words = [sentences[k] for k in chosen]
         sizes, seeds = [len(own) for own in words], seeds_of(words)
         first, last, lengths = decoder.encode(words)
-        probability, tag = (network.tag_scores(first) / calibration.tags).softmax(-1).max(-1)
+        probability, tag = (network.tag_scores(first, last) / calibration.tags).softmax(-1).max(-1)
         for start, end in decoder.chunks(sizes, samples + 1):
             own = slice(start, end)
             tokens = last[own, : max(sizes[own])]

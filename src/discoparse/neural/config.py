@@ -38,6 +38,7 @@ class NetworkConfig:
     layers: int = 2
     scorer_hidden: int = 200
     chains: bool = False  # label a unary chain node by node instead of as one label
+    tag_both: bool = False  # the tagger reads h of the last layer beside h(1)
     pretrained: PretrainedConfig | None = None  # a transformer whose vectors stand beside c(x) and w(x)
 
     def __post_init__(self) -> None:
@@ -48,6 +49,11 @@ class NetworkConfig:
     def form_size(self) -> int:
         """The size of c(x); 0 without characters."""
         return 2 * self.character_hidden if self.character_size else 0
+
+    @property
+    def tagger_size(self) -> int:
+        """The size of what the tagger reads of a token."""
+        return 2 * self.hidden * (1 + self.tag_both)
 
     @property
     def input_size(self) -> int:

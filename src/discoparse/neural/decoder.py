@@ -187,13 +187,13 @@ class Decoder:
         first, last, lengths = self.encode(sentences)
         actions, states = self._structure(last, lengths)
         codes, probability = label_codes(self.network.scorers, states, last_steps(actions, lengths))
-        decisions = [actions, codes, self.network.tag_scores(first).argmax(-1)]
+        decisions = [actions, codes, self.network.tag_scores(first, last).argmax(-1)]
         return Pending([*decisions, probability] if probabilities else decisions)
 
     def _constrained_batch(self, sentences: Sequence[Words], limits: Sequence[Limits | None]) -> Pending:
         """`_decode_batch` within constraints, with probabilities."""
         first, last, lengths = self.encode(sentences)
-        scorers, tags = self.network.scorers, self.network.tag_scores(first).argmax(-1)
+        scorers, tags = self.network.scorers, self.network.tag_scores(first, last).argmax(-1)
         known = [one or free(len(words)) for one, words in zip(limits, sentences, strict=True)]
         within = LimitBatch.of(known, self.network.config.labels, self.device)
         derived, states = constrained_pass(scorers, last, lengths, within.gold, self.fast_scorers)
@@ -218,8 +218,8 @@ class Decoder:
         known = {tag: k for k, tag in enumerate(self.vocabulary.tags)}
         totals = [0.0] * len(temperatures)
         for chosen in self.batches(sentences):
-            first, _, _ = self.encode([sentences[k] for k in chosen])
-            scores = self.network.tag_scores(first)
+            first, last, _ = self.encode([sentences[k] for k in chosen])
+            scores = self.network.tag_scores(first, last)
             gold = torch.full(scores.shape[:2], -1)
             for b, k in enumerate(chosen.tolist()):
                 gold[b, : len(tags[k])] = torch.tensor([known.get(tag, -1) for tag in tags[k]])

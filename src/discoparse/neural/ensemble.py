@@ -90,15 +90,15 @@ class EnsembleDecoder(Decoder):
         actions = run(machine, together)
         states = [policy.finish(machine) for policy in policies]
         codes, probability = self._labels(states, lengths)
-        decisions = [actions, codes, self._tags([first for first, _, _ in vectors])]
+        decisions = [actions, codes, self._tags([(first, last) for first, last, _ in vectors])]
         return Pending([*decisions, probability] if probabilities else decisions)
 
-    def _tags(self, vectors: Sequence[Tensor]) -> Tensor:
-        """The tags of all words [B, N], by their place in `tags`."""
-        batch, width = vectors[0].shape[:2]
+    def _tags(self, vectors: Sequence[tuple[Tensor, Tensor]]) -> Tensor:
+        """The tags of all words [B, N], by their place in `tags`, from each member's h(1) and h of the last layer."""
+        batch, width = vectors[0][0].shape[:2]
         total = torch.zeros(batch, width, len(self.tags), device=self.device)
-        for member, numbers, first in zip(self.members, self.tag_numbers, vectors, strict=True):
-            total.index_add_(2, numbers, member.network.tag_scores(first).softmax(-1))
+        for member, numbers, (first, last) in zip(self.members, self.tag_numbers, vectors, strict=True):
+            total.index_add_(2, numbers, member.network.tag_scores(first, last).softmax(-1))
         return total.argmax(-1)
 
     def _labels(self, states: Sequence[Tensor], lengths: Tensor) -> tuple[Tensor, Tensor]:

@@ -174,10 +174,10 @@ class Encoder(nn.Module):
         hidden: Tensor | None = None,
         depth: int | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """h(1) for the tagger and h of the last layer for the parser, from [B, N] and [B, N, form size].
+        """h(1) and h of the last layer, from [B, N] and [B, N, form size].
 
         The embeddings of `hidden` words [B, N] are zero: they are to be guessed (see `discoparse.pretraining`). With
-        `depth`, only that many bi-LSTM layers are computed: the tagger needs one.
+        `depth`, only that many bi-LSTM layers are computed: the tagger may need no more than one.
         """
         own = [form_vectors] if self.config.character_size else []
         if self.config.word_size:
@@ -297,12 +297,18 @@ class Network(nn.Module):
         self.dropout = dropout
         self.encoder = Encoder(config, dropout)
         self.scorers = Scorers(config, dropout)
-        self.tagger = nn.Linear(2 * config.hidden, config.tags)
+        self.tagger = nn.Linear(config.tagger_size, config.tags)
         initialise(self)
 
-    def tag_scores(self, first: Tensor) -> Tensor:
-        """[B, N, D] -> [B, N, tags]."""
-        return self.tagger(F.dropout(first, self.dropout.tagger, self.training))
+    @property
+    def tagger_depth(self) -> int | None:
+        """How many bi-LSTM layers the tagger needs; None for all."""
+        return None if self.config.tag_both else 1
+
+    def tag_scores(self, first: Tensor, last: Tensor) -> Tensor:
+        """From h(1), as in the paper, or beside it h of the last layer: [B, N, D] twice -> [B, N, tags]."""
+        vectors = torch.cat([first, last], -1) if self.config.tag_both else first
+        return self.tagger(F.dropout(vectors, self.dropout.tagger, self.training))
 
 
 def initialise(network: nn.Module) -> None:

@@ -50,7 +50,7 @@ def _own_shapes(config: NetworkConfig) -> Iterator[tuple[str, Shape]]:
     if config.chains:
         yield from _linear_shapes("scorers.above_output", hidden, config.labels)
         yield "scorers.above_given.weight", (config.labels, config.labels)
-    yield from _linear_shapes("tagger", size, config.tags)
+    yield from _linear_shapes("tagger", config.tagger_size, config.tags)
 
 
 def _linear_shapes(name: str, inputs: int, outputs: int) -> Iterator[tuple[str, Shape]]:

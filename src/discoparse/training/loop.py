@@ -65,6 +65,7 @@ def make_network(recipe: Recipe, vocabulary: Vocabulary, pretrained: PretrainedC
         layers=recipe.layers,
         scorer_hidden=recipe.scorer_hidden,
         chains=recipe.chains,
+        tag_both=recipe.tag_both,
         pretrained=pretrained,
     )
     dropout = Dropout(
@@ -289,14 +290,14 @@ class Trainer:
         index = torch.from_numpy(chosen).to(self.device)
         tokens = 1 if recipe.alternate else int(self.corpus.lengths[chosen].sum())
         if recipe.alternate:  # Section 3.5: a step for the tagging objective, then one for the parsing objective
-            first, _ = self._encode(chosen, index, depth=1)
-            tagging = self._tagging_loss(first, index)
+            first, last = self._encode(chosen, index, depth=self.network.tagger_depth)
+            tagging = self._tagging_loss(first, last, index)
             self.optimisation.update(tagging * self._weight(chosen))
         first, last = self._encode(chosen, index)
         structure, labels = self._parsing_losses(last, chosen, index)
         loss = (structure + labels) / tokens
         if not recipe.alternate:
-            tagging = self._tagging_loss(first, index)
+            tagging = self._tagging_loss(first, last, index)
             loss = loss + recipe.tagging_weight * tagging / tokens
         self.optimisation.update(loss * self._weight(chosen))
         return {"structure": structure.detach(), "label": labels.detach(), "tag": tagging.detach()}
@@ -318,9 +319,10 @@ class Trainer:
         first, last = self.network.encoder(inputs, depth)
         return first, last
 
-    def _tagging_loss(self, first: Tensor, index: Tensor) -> Tensor:
+    def _tagging_loss(self, first: Tensor, last: Tensor, index: Tensor) -> Tensor:
         """Negative log-likelihood of the gold tags, summed over tokens."""
-        return tagging_loss(self.network.tag_scores(first), self.corpus.tags.padded(index, first.shape[1], fill=-1))
+        tags = self.corpus.tags.padded(index, first.shape[1], fill=-1)
+        return tagging_loss(self.network.tag_scores(first, last), tags)
 
     def _parsing_losses(self, last: Tensor, chosen: np.ndarray, index: Tensor) -> tuple[Tensor, Tensor]:
         """Negative log-likelihoods of the oracle's structural and labelling actions, summed."""

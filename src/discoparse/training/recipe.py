@@ -38,6 +38,7 @@ class Recipe(Settings):
     layers: int = in_range(2, 0, 8)  # 0: no bi-LSTM over the sentence, likewise
     scorer_hidden: int = in_range(200, 1, 4096)
     chains: bool = False  # label unary chains node by node, so that unseen chains can be produced
+    tag_both: bool = False  # the tagger reads the last bi-LSTM layer beside the first
 
     # Vocabulary
     min_frequency: int = in_range(1, 1, 10**6)  # rarer words have no embedding of their own

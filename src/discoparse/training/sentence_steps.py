@@ -172,8 +172,8 @@ class SentenceSteps:
         return first, last
 
     def _tagging_loss(self, slot: _Slot) -> Tensor:
-        first, _ = self._encode(slot, depth=1)
-        return tagging_loss(self.network.tag_scores(first), slot.row.tags)
+        first, last = self._encode(slot, depth=self.network.tagger_depth)
+        return tagging_loss(self.network.tag_scores(first, last), slot.row.tags)
 
     def _parsing_losses(self, slot: _Slot) -> tuple[Tensor, Tensor]:
         _, last = self._encode(slot)

@@ -28,8 +28,9 @@ from discoparse.training.recipe import Recipe, default_recipe
 from discoparse.training.starting_encoder import StartingEncoder
 
 _ENCODER_SIZES = ("word_size", "character_size", "character_hidden", "hidden", "layers")
-_MODEL_SIZES = (*_ENCODER_SIZES, "scorer_hidden", "chains")
+_MODEL_SIZES = (*_ENCODER_SIZES, "scorer_hidden", "chains", "tag_both")
 _EMBEDDINGS = ("encoder.word_embedding.weight", "encoder.character_embedding.weight")
+_TAGGER = "tagger.weight"
 _TRANSFORMER = f"{PRETRAINED}transformer."
 _MASKS = ("[MASK]", "<mask>")  # what the piece that stands for hidden ones is called
 _Name = TypeVar("_Name")
@@ -53,6 +54,8 @@ class StartingPoint:
     def adapt(self, recipe: Recipe, stated: Collection[str] = ()) -> Recipe:
         """The recipe with the sizes that are there; those in `stated` are the user's and must be the same."""
         sizes = {name: getattr(self.config, name) for name in (_MODEL_SIZES if self.whole else _ENCODER_SIZES)}
+        if self.whole and recipe.tag_both and "tag_both" in stated:
+            sizes["tag_both"] = True  # a tagger can learn to read more, see `prepare`
         if self.config.pretrained is not None:
             sizes |= {f"encoder_{name}": getattr(self.config.pretrained, name) for name in ("pooling", "mix")}
         for name, size in sizes.items():
@@ -99,7 +102,8 @@ class StartingPoint:
     def prepare(self, network: Network, recipe: Recipe) -> None:
         """Give a fresh network the parameters that are there, and freeze what the recipe does not train.
 
-        New words and characters start as the unknown one; new tags and labels as in any fresh network.
+        New words and characters start as the unknown one; new tags and labels as in any fresh network. A tagger that
+        is to read the last layer as well pays no attention to it at first.
         """
         for name, parameter in network.named_parameters():
             known = self.parameters.get(name)
@@ -107,6 +111,8 @@ class StartingPoint:
                 continue
             if name in _EMBEDDINGS:
                 parameter.copy_(known[UNKNOWN].expand_as(parameter))
+            elif name == _TAGGER:
+                parameter[: len(known), known.shape[1] :] = 0.0
             parameter[tuple(slice(0, size) for size in known.shape)] = known
         for name, parameter in network.named_parameters():
             level = _level(name)

@@ -54,7 +54,7 @@ struct Stored {
                                    {h, int64_t(1)}, {s.labels, h}, {s.labels, int64_t(1)}})
             add(rows, width);
         if (s.chains) add(s.labels, h), add(s.labels, 1), add(s.labels, s.labels);
-        add(s.tags, size);
+        add(s.tags, (1 + s.tag_both) * size);
         add(s.tags, 1);
     }
 
@@ -93,6 +93,8 @@ struct StoredLimits {
     }
 
     StoredLimits(const std::vector<int64_t>& lengths, const Sizes& s) {
+        for (auto* numbers : {&sets, &sizes, &codes, &wanted_counts}) numbers->reserve(1);  // an address even if empty
+        for (auto* numbers : {&tokens, &wanted}) numbers->reserve(1);
         for (int64_t length : lengths) {
             first = sizes.size();
             std::vector<int32_t> all((size_t)length);
@@ -238,7 +240,7 @@ void walk_once(bool whole) {
     s.words = pick(1, 9), s.characters = pick(1, 9), s.tags = pick(1, 70), s.labels = pick(2, 70);
     s.word_size = pick(0, 20), s.character_size = s.word_size ? pick(0, 20) : pick(1, 20);
     s.character_hidden = pick(1, 40), s.hidden = pick(1, 70), s.layers = pick(1, 3), s.scorer_hidden = pick(1, 90);
-    s.chains = pick(0, 3), s.encoder = pick(0, 3) > 0;
+    s.chains = pick(0, 3), s.tag_both = pick(0, 1), s.encoder = pick(0, 3) > 0;
     const Stored stored(s, whole);
     Network* network = nullptr;
     expect(stored.create(s, &network, stored.tensors.size() - 1) == WRONG, "a parameter is missing");

@@ -12,7 +12,7 @@ from discoparse.errors import DiscoparseError, UsageError
 
 VARIABLE = "DISCOPARSE_COMPILED"  # names a kind, or `off`
 KINDS = ("plain", "avx2", "avx512")  # as `discoparse_cpu` numbers them, each for newer CPUs
-_INTERFACE = 2  # of the functions below; `api.cpp` has the same number
+_INTERFACE = 3  # of the functions below; `api.cpp` has the same number
 _COUNT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 _SIGNATURES: dict[str, tuple[type | None, Sequence[type]]] = {
     "discoparse_create": (ctypes.c_int, [_POINTER, _POINTER, _POINTER, _COUNT, _POINTER]),

@@ -27,7 +27,7 @@ _SIZES = (
 class Sizes(ctypes.Structure):
     """As in `native/parameters.h`."""
 
-    _fields_ = tuple((name, ctypes.c_int64) for name in (*_SIZES, "chains", "encoder"))
+    _fields_ = tuple((name, ctypes.c_int64) for name in (*_SIZES, "chains", "tag_both", "encoder"))
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,7 @@ class CompiledNetwork:
         sizes = Sizes(
             *(getattr(config, name) for name in _SIZES),
             longest_chain(config.labels) if config.chains else 0,
+            config.tag_both,
             self.has_encoder,
         )
         pointers = (ctypes.c_void_p * len(kept))(*(tensor.ctypes.data for tensor in kept))

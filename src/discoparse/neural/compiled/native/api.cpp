@@ -39,7 +39,8 @@ bool acceptable(const Sizes& s) {
         if (!between(1, size, LARGEST_SIZE)) return false;
     for (int64_t size : {s.word_size, s.character_size, s.layers, s.character_hidden, s.words, s.characters})
         if (!between(0, size, LARGEST_SIZE)) return false;
-    if (!between(2, s.labels, LARGEST_SIZE) || !between(0, s.chains, 62) || !between(0, s.encoder, 1)) return false;
+    if (!between(2, s.labels, LARGEST_SIZE) || !between(0, s.chains, 62)) return false;
+    if (!between(0, s.tag_both, 1) || !between(0, s.encoder, 1)) return false;
     if (s.chains && s.chains * std::log2((double)s.labels + 1) > 63) return false;  // a code has 63 bits
     if (!s.encoder) return true;
     if (s.word_size && !s.words) return false;
@@ -66,7 +67,7 @@ bool all_between(Number least, const Number* values, int64_t count, Number most)
 }  // namespace
 
 // Changes with the functions below, so that a library from another version is not used.
-EXPORT int discoparse_interface() { return 2; }
+EXPORT int discoparse_interface() { return 3; }
 
 // Which of the libraries suits this CPU: plain 0, AVX2 1, AVX-512 with VNNI 2.
 EXPORT int discoparse_cpu() {
@@ -128,7 +129,7 @@ EXPORT int discoparse_encode(const Network* network, int64_t sentences, const in
     });
 }
 
-// The decisions for sentences: tags [M] from h(1), and from h of the last layer the slots of the structural actions, the
+// The decisions for sentences: tags [M] from h(1) or both, and from h of the last layer the slots of the structural actions, the
 // codes of the labels and their probabilities, 2n - 1 for each sentence; within `limits`, unless that is null.
 EXPORT int discoparse_decide(const Network* network, int64_t sentences, const int64_t* lengths, int64_t tokens,
                              const float* first, const float* last, const Limits* limits, int32_t* tags,
@@ -139,7 +140,7 @@ EXPORT int discoparse_decide(const Network* network, int64_t sentences, const in
         const Sequences sequences(lengths, (int)sentences);
         const Scorers& scorers = network->scorers;
         Within within(sequences, limits, scorers.labeller);
-        scorers.tags((int)tokens, first, 1, tags, nullptr);
+        scorers.tags((int)tokens, first, last, 1, tags, nullptr);
         Derivation derivation(sequences);
         derivation.derive(scorers, (int)tokens, last, within.required, actions);
         within.label(derivation, scorers, codes, probabilities);
@@ -166,7 +167,7 @@ EXPORT int discoparse_sample(const Network* network, int64_t sentences, const in
             if (!(one > 0)) return (int)WRONG;
         const Sequences sequences(lengths, (int)sentences);
         const Scorers& scorers = network->scorers;
-        scorers.tags((int)tokens, first, temperatures->tags, tags, tag_probabilities);
+        scorers.tags((int)tokens, first, last, temperatures->tags, tags, tag_probabilities);
         Samples found(scorers, sequences, (int)tokens, last, (int)samples, temperatures->structure, draws, actions);
         auto made = std::make_unique<Beliefs>(std::move(found), scorers, (int)samples, temperatures->labels, foci,
                                               tree_probabilities);

@@ -8,6 +8,7 @@ struct Sizes {
     int64_t words, characters, tags, labels;
     int64_t word_size, character_size, character_hidden, hidden, layers, scorer_hidden;
     int64_t chains;  // labels are given node by node, up to this many; 0: as one label
+    int64_t tag_both;  // 1: the tagger reads h of the last layer beside h(1)
     int64_t encoder;  // 0: token vectors come from elsewhere
 };
 

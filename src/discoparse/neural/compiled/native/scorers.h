@@ -54,17 +54,24 @@ class Scorers {
         std::copy_n(pair_bias, hidden, bias.data() + units);
         std::copy_n(label_bias, hidden, bias.data() + 2 * units);
         for (int o = 0; o < 3 * units; o++) bias[o] += no_gap[o];
-        tagger = Layer(parameters, size, sizes.tags, bounded);
+        tagger = Layer(parameters, (1 + sizes.tag_both) * size, sizes.tags, bounded);
     }
 
     int first_size() const { return 3 * units; }  // of the first layers of a set: item, focus and labeller
     int part_size() const { return units; }  // of each of these
 
-    // The best tag of each token from h(1) [M, D], and its probability at a temperature unless `chances` is null.
-    void tags(int count, const float* tokens, double temperature, int32_t* found, float* chances) const {
+    // The best tag of each token, and its probability at a temperature unless `chances` is null, from h(1) [M, D] or from
+    // that and h of the last layer [M, D] side by side.
+    void tags(int count, const float* first, const float* last, double temperature, int32_t* found, float* chances) const {
         const int64_t size = 2 * sizes.hidden, tags = sizes.tags;
-        std::vector<float> scores(count * tagger.size());
-        tagger.apply(count, [&](int row) { return tokens + row * size; }, scores.data());
+        std::vector<float> scores(count * tagger.size()), both;
+        if (sizes.tag_both) {
+            both.resize(count * 2 * size);
+            for (int row = 0; row < count; row++)
+                std::copy_n(last + row * size, size, std::copy_n(first + row * size, size, both.data() + row * 2 * size));
+        }
+        const float* tokens = sizes.tag_both ? both.data() : first;
+        tagger.apply(count, [&](int row) { return tokens + row * (1 + sizes.tag_both) * size; }, scores.data());
         for (int row = 0; row < count; row++) {
             const float* own = scores.data() + row * tagger.size();
             found[row] = best(own, 0, (int)tags);
