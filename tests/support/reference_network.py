@@ -173,9 +173,7 @@ class ReferenceNetwork:
                 chances = softmax(np.array(list(scores.values())))
                 structure -= np.log(chances[list(scores).index(actions[step])])
                 c = c.apply(actions[step])
-        tagging = sum(
-            -np.log(softmax(scores)[tag]) for scores, tag in zip(self.tag_scores(levels), tags, strict=True)
-        )
+        tagging = sum(-np.log(softmax(scores)[tag]) for scores, tag in zip(self.tag_scores(levels), tags, strict=True))
         return structure, label, tagging
 
 
