@@ -19,6 +19,12 @@
 #     python scripts/sample_text.py $TEXT/en/biomedical.txt.gz --sentences 32000 >> sample.txt
 #     discoparse parse --model en-large --input sample.txt --pretokenized --output TREEBANKS/en_silver/train.discbracket.gz
 #
+# From there it is trained on, with a tagger that reads both layers and with trees of the web and of GUM, en_web_silver:
+#
+#     zcat $TEXT/en/{web,gum}.txt.gz > sample.txt     (and discoparse parse as above)
+#
+# $FIRST may name the model that this starts from; without it, it is made first, in OUTPUT-first.
+#
 # Those of the others are models like the student that had no teacher (TEACHER=yes), from one encoder with several seeds:
 #
 #     TEACHER=yes scripts/make_model.sh de TREEBANKS de-1 --seed 1        (and 2, 3 with ENCODER=de-1-encoder)
@@ -77,13 +83,25 @@ de)
     settings=(--seed 1 --set epochs=40 --set updates=8000)
     if [ -n "${TEACHER:-}" ]; then settings=(--set epochs=50 --set updates=7000); fi
     ;;
-en)
+en-first) # what en is trained on from
     train=(en_masc en_craft)
     silver=(en_silver)
     dev=(en_masc en_craft)
     texts=(europarl novels tatoeba commonvoice biomedical)
     epochs=10
     settings=(--seed 1 --set epochs=40 --set updates=12000 --set silver_ratio=1.5)
+    ;;
+en)
+    train=(en_masc en_masc en_craft)
+    silver=(en_web_silver)
+    dev=(en_masc en_craft)
+    recipe=finetune
+    if [ -z "${FIRST:-}" ] && [ -z "${TEACHER:-}" ]; then
+        FIRST=$output-first
+        bash "${BASH_SOURCE[0]}" en-first "$treebanks" "$FIRST" "$@"
+    fi
+    settings=(--seed 1 --init "${FIRST:-}" --set epochs=3 --set updates=0 --set learning_rate=1e-3
+        --set tag_both=yes --set tagging_weight=2 --set silver_ratio=0.25 --set evaluate_every=1)
     ;;
 en-large)
     train=(en_masc en_craft)
@@ -122,7 +140,7 @@ for treebank in "${dev[@]}"; do files+=("$treebanks/$treebank/dev.discbracket.gz
 facts=$here/../models/$name/facts.json
 if [ ! -e "$facts" ]; then facts=$here/../models/$language/facts.json; fi
 card=(--card "$facts")
-if [ -n "${TEACHER:-}" ]; then card=(--language "$language"); fi # the facts are those of the student
+if [ -n "${TEACHER:-}" ] || [ "$name" = en-first ]; then card=(--language "$language"); fi # the facts are the student's
 export PYTHONPATH=$here/../src${PYTHONPATH:+:$PYTHONPATH} # a checkout is enough: nothing needs to be installed
 if [ "${#texts[@]}" -gt 0 ]; then
     if [ -z "${ENCODER:-}" ]; then

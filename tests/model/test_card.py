@@ -227,7 +227,8 @@ def test_the_script_makes_the_models_of_this_project(tmp_path, name):
         quick = [*QUICK, "--set=encoder_layers=2"]
     elif facts.origins:
         environment |= toy_texts(tmp_path / "texts", language)
-    info = make_with_toys(tmp_path, name, facts.sources, quick, environment)
+    first = ["en_silver"] if name == "en" else []  # what the model that it starts from had
+    info = make_with_toys(tmp_path, name, [*facts.sources, *first], quick, environment)
     assert (info.name, info.language) == (name, language)
     assert {entry["set"] for entry in info.data} == set(facts.sources)
     assert info.notes == facts.notes
@@ -235,10 +236,13 @@ def test_the_script_makes_the_models_of_this_project(tmp_path, name):
     assert not any(str(tmp_path) in part for part in info.training["command"])
     assert set(info.dev_sets) <= set(facts.sources)
     if "TEXT" in environment:
-        start = info.training["start"]
-        assert start.startswith("the encoder out-encoder (")
+        start, encoder_name = info.training["start"], "out-encoder"
+        if first:
+            assert start.startswith("the model en-first (en_masc, en_craft, en_silver")
+            start, encoder_name = read_info(tmp_path / "out-first").training["start"], "out-first-encoder"
+        assert start.startswith(f"the encoder {encoder_name} (")
         assert "tatoeba, commonvoice" in start
-        encoder = json.loads((tmp_path / "out-encoder" / "encoder" / "config.json").read_text())
+        encoder = json.loads((tmp_path / encoder_name / "encoder" / "config.json").read_text())
         kept = [part for part in encoder["training"]["command"] if part.startswith("--vocabulary-from")]
         assert len(kept) == 1
         assert all(name in kept[0] for name in facts.sources if not name.endswith("_silver"))
@@ -313,6 +317,8 @@ def test_the_script_has_the_settings_of_the_published_models(name, tmp_path):
     if pretraining:
         texts = [Path(value).name.removesuffix(".txt.gz") for value in pretraining[0] if value.startswith("text/")]
         assert f"({', '.join(texts)})" in info.training["start"]
+    for first in pretraining[1:]:  # the training that it goes on from
+        assert all(setting in info.training["start"] for setting in stated(first))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell script")
