@@ -80,8 +80,9 @@ def test_the_sentences_of_a_treebank_are_parsed_anew(parse, tmp_path):
     found = list(read_trees(predicted))
     assert [(tree.id, tree.words) for tree in found] == [(tree.id, tree.words) for tree in trees]
     assert [tree.key()[1:] for tree in found] != [tree.key()[1:] for tree in trees]
-    assert parse("--from", "export", "text").exception
-    assert parse("--from", "export", "--pretokenized", "--input", str(gold)).exception
+    assert "give its file with --input" in str(parse("--from", "export", "text").exception)
+    mixed = parse("--from", "export", "--pretokenized", "--input", str(gold))
+    assert "--pretokenized and --lines are for text" in str(mixed.exception)
 
 
 @pytest.mark.parametrize("options", [[], ["--lines"], ["--pretokenized"]])

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from reference_network import Configuration, ReferenceNetwork, Yield
-from tiny_models import SIZES, toy_treebank
+from reference_network import Configuration, ReferenceNetwork, Yield, softmax
+from tiny_models import SIZES, paper_trainer, toy_treebank
 from walks import random_gold
 
 from discoparse.neural.batching import form_tensors
@@ -215,7 +215,8 @@ def label_actions(tree: Tree, vocabulary: Vocabulary, chains: bool) -> list[list
 
 @pytest.mark.parametrize("chains", [True, False])
 @pytest.mark.parametrize("dropout_scorer", [0.0, 1e-9])
-def test_losses(chains, dropout_scorer):
+@pytest.mark.parametrize("both", [True, False])
+def test_losses(chains, dropout_scorer, both):
     """Section 3.5: negative log-likelihoods of gold tags, structural actions and labels, summed over a batch of trees.
 
     With a hint of dropout the scorers take the plain way instead of the factored one.
@@ -223,7 +224,7 @@ def test_losses(chains, dropout_scorer):
     deep = parse_tree("(ROOT (S (VP (NP (N 0=dogs)))))")  # a chain of four
     trees = [*TREES, deep]
     quiet = dict.fromkeys(("dropout_tagger", "unk_probability", "unk_characters", "exploration"), 0.0)
-    recipe = Recipe(**SIZES, chains=chains, oracle="static", dropout_scorer=dropout_scorer, **quiet)
+    recipe = Recipe(**SIZES, chains=chains, oracle="static", dropout_scorer=dropout_scorer, tag_both=both, **quiet)
     trainer = Trainer(recipe, trees, CPU, seed=1)
     with torch.no_grad():
         for parameter in trainer.network.parameters():
@@ -239,6 +240,35 @@ def test_losses(chains, dropout_scorer):
         labels = label_actions(tree, trainer.vocabulary, chains)
         expected += plain.losses(tree.words, tags, structural_actions(tree), labels)
     np.testing.assert_allclose([loss.item() for loss in found], expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("graphs", [False, True])
+@pytest.mark.parametrize("both", [False, True])
+def test_the_tagging_step_reads_the_layers_that_the_tagger_needs(both, graphs):
+    """Section 3.5: a sentence's first step is for its tags, from h(1) or from both layers."""
+    quiet = dict.fromkeys(("dropout_tagger", "dropout_scorer", "unk_probability", "exploration"), 0.0)
+    trainer = paper_trainer(1, tag_both=both, **quiet)
+    if graphs:
+        trainer.use_sentence_steps()
+    plain, tree = reference(trainer.network, trainer.vocabulary), toy_treebank(1, 1)[0]
+    scores = plain.tag_scores(plain.token_vectors(tree.words))
+    expected = -sum(
+        np.log(softmax(row)[trainer.vocabulary.tags.index(tag)]) for row, tag in zip(scores, tree.tags, strict=True)
+    )
+    trainer.start_epoch()
+    assert next(trainer.steps())["tag"].item() == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_losses_of_tags_at_several_temperatures(both):
+    network, vocabulary, plain = make(2, tag_both=both)
+    gold = [[vocabulary.tags[(b + i) % len(vocabulary.tags)] for i in range(len(s))] for b, s in enumerate(SENTENCES)]
+    expected = np.zeros(2)
+    for sentence, tags in zip(SENTENCES, gold, strict=True):
+        for scores, tag in zip(plain.tag_scores(plain.token_vectors(sentence)), tags, strict=True):
+            expected -= [np.log(softmax(scores / t)[vocabulary.tags.index(tag)]) for t in (1.0, 2.5)]
+    found = Parser(network, vocabulary).decoder.tag_losses(SENTENCES, gold, [1.0, 2.5])
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
 
 
 @pytest.mark.usefixtures("every_network")

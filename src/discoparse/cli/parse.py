@@ -105,8 +105,12 @@ def command(
     if pretokenized and lines:
         raise UsageError("--lines is for raw text: with --pretokenized every line is a sentence anyway")
     treebank = from_ if from_ != _TEXT else None
-    if treebank and (text or pretokenized or lines):
-        raise UsageError("--from is for a treebank, from a file or standard input: it has its own sentences and tokens")
+    if treebank and text:
+        raise UsageError(
+            f"--from {treebank} reads a treebank: give its file with --input, since {text[0]!r} is text here"
+        )
+    if treebank and (pretokenized or lines):
+        raise UsageError("--pretokenized and --lines are for text: a treebank has its own sentences and tokens")
     trust.check(treebank is not None, not text and input_ in (None, STANDARD), len(models_given) > 1)
     _refuse_file_names(text)
     folder = is_folder(output)
