@@ -6,7 +6,8 @@ python scripts/trust.py second-opinion nl TREEBANK --second nl-large    can anot
 python scripts/trust.py sentences nl TREEBANK        F1 of the sentences with the lowest expected F1, and of the others
 python scripts/trust.py consensus nl TREEBANK        greedy trees against consensus trees
 python scripts/trust.py best nl TREEBANK             the best of K trees; a beam against samples
-python scripts/trust.py speed nl TREEBANK [--device cuda]
+python scripts/trust.py speed nl TREEBANK [--device cuda]            times of all of these
+python scripts/trust.py speed-without-best nl TREEBANK               the same but for the best of K, which takes longest
 """
 
 from __future__ import annotations

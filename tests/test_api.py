@@ -125,13 +125,16 @@ def test_nltk_trees_that_are_no_trees_of_tagged_words_are_refused():
         from_nltk(nltk.Tree("S", [leaf, leaf]))
 
 
-@pytest.mark.parametrize("page", ["guides/python.md", "reference/tokenization.md"])
+_MODELS = {"python": {"en", "en-large", "nl", "nl-large"}, "constraints": {"en"}, "probabilities": {"en"}}
+
+
+@pytest.mark.parametrize("page", [*(f"guides/{name}.md" for name in _MODELS), "reference/tokenization.md"])
 def test_examples_in_the_documentation_run(page):
-    """Those of the guide need models."""
+    """Those of the guides need models."""
     if page == "guides/python.md":
         pytest.importorskip("nltk")
-        if missing := {"en", "en-large", "nl", "nl-large"} - installed_models().keys():
-            pytest.skip(f"this installation does not have the models {', '.join(sorted(missing))}")
+    if missing := _MODELS.get(Path(page).stem, set()) - installed_models().keys():
+        pytest.skip(f"this installation does not have the models {', '.join(sorted(missing))}")
     failures, examples = doctest.testfile(str(DOCS / page), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert examples
     assert not failures

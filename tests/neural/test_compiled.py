@@ -46,7 +46,7 @@ def random_inputs(config: NetworkConfig, seed: int = 1) -> Inputs:
 @pytest.mark.parametrize("stored", [False, True])
 @pytest.mark.parametrize("config", CONFIGS)
 def test_token_vectors(config, stored, kind):
-    """Section 3.1: h(1) for the tagger, h of the last layer for the parser."""
+    """Section 3.1: h(1) and h of the last layer."""
     network = network_of(config, stored)
     inputs = random_inputs(config)
     first, last = network.encoder.token_vectors(

@@ -15,7 +15,6 @@ from random_model import random_parser, save_random_model
 from discoparse.errors import DiscoparseError
 from discoparse.neural.beam import search
 from discoparse.neural.belief import Belief
-from discoparse.neural.believing import believe
 from discoparse.neural.calibration import Calibration
 from discoparse.neural.compiled.library import VARIABLE, supported
 from discoparse.neural.draws import draws, seeds_of
@@ -24,6 +23,7 @@ from discoparse.neural.network import Network
 from discoparse.neural.replay import replay, yields
 from discoparse.neural.sampling import distinct_foci, sample
 from discoparse.neural.scoring import FoldedScorers
+from discoparse.neural.torch_belief import believe
 from discoparse.parser.finding import load
 from discoparse.parser.parser import Parser
 

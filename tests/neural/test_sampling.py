@@ -12,10 +12,9 @@ import pytest
 import torch
 from random_model import random_parser
 
-from discoparse.neural import believing
+from discoparse.neural import torch_belief
 from discoparse.neural.beam import RankedTree, best_trees, calibrated, cheapest, search, top_codes
 from discoparse.neural.belief import UNSCORED, Foci, agreed, beliefs
-from discoparse.neural.believing import believe
 from discoparse.neural.calibration import RAW, Calibration
 from discoparse.neural.chains import ChainScores
 from discoparse.neural.codes import spell_code
@@ -24,6 +23,7 @@ from discoparse.neural.marginals import expected_labels, labeller_states
 from discoparse.neural.replay import replay, yields
 from discoparse.neural.sampling import distinct_foci, sample
 from discoparse.neural.structure import structural_pass
+from discoparse.neural.torch_belief import believe
 from discoparse.parser.parser import Parser
 from discoparse.tree import gap_count
 
@@ -234,8 +234,8 @@ def test_sentences_in_parts_are_believed_as_together(pytorch_network, monkeypatc
         return call
 
     monkeypatch.setitem(ROW_TOKENS, "cpu", 6 * 20)
-    monkeypatch.setattr(believing, "sample", noted("sample", believing.sample))
-    monkeypatch.setattr(believing, "beliefs", noted("conclude", believing.beliefs))
+    monkeypatch.setattr(torch_belief, "sample", noted("sample", torch_belief.sample))
+    monkeypatch.setattr(torch_belief, "beliefs", noted("conclude", torch_belief.beliefs))
     parts = believed(parser, given, 5, least=0.3)
     count = events.count("sample")
     assert count > 3

@@ -11,7 +11,7 @@ from random_model import random_parser
 
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.neural.belief import UNSCORED
-from discoparse.neural.believing import believe
+from discoparse.neural.torch_belief import believe
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.parser.doubt import MAJORITY, SAMPLES, Doubt, Screen
 from discoparse.parser.ensemble import Ensemble

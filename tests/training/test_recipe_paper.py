@@ -1,7 +1,7 @@
 """The `paper` recipe against Section 3.5, Section 4.2 and Appendix B, one test for each thing they say.
 
 The initialisation is in test_network.py, exploration in test_exploration.py, the selection of the best model in
-test_train_session.py, the preferred action among several best ones in test_lockstep.py.
+test_session.py, the preferred action among several best ones in test_lockstep.py.
 """
 
 from __future__ import annotations

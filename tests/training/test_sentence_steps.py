@@ -67,7 +67,10 @@ def assert_same_training(one: Trainer, other: Trainer, **tolerance: float) -> No
         assert float(total) == pytest.approx(float(other.sums[name]), rel=tolerance.get("rtol", 1e-5))
 
 
-@pytest.mark.parametrize("changes", [{}, {"dropout_scorer": 0.0}, {"chains": True}, {"clip_norm": 2.0}])
+CHANGES = [{}, {"dropout_scorer": 0.0}, {"chains": True}, {"clip_norm": 2.0}, {"tag_both": True}]
+
+
+@pytest.mark.parametrize("changes", CHANGES)
 @pytest.mark.parametrize("oracle", ["static", "dynamic", "even", "complete"])
 def test_the_same_parameters_averages_and_losses(oracle, changes):
     """After three epochs, two of them with exploration by parameters that were updated one way or the other."""

@@ -71,6 +71,9 @@ def test_the_tagger_of_a_model_learns_to_read_both_layers(tmp_path, model):
     assert both.config.tag_both
     assert both.parameters["tagger.weight"][:, known.shape[1] :].any()
     assert both.adapt(short_recipe("finetune")).tag_both  # without a word about it
+    assert both.fit(short_recipe("finetune")).tag_both  # from Python, where all sizes of a recipe are meant
+    run(tmp_path / "again", short_recipe("finetune", epochs=1), init=both)
+    assert read_start(tmp_path / "again").config.tag_both
     assert not start.adapt(short_recipe("finetune", tag_both=True)).tag_both
     with pytest.raises(UsageError, match="tag_both = False does not fit"):
         both.adapt(short_recipe("finetune"), stated=["tag_both"])
@@ -217,6 +220,10 @@ def test_the_command(tmp_path, encoder, model):
     assert info.training["recipe"] == "fast"
     assert info.training["start"] == "the encoder out"
     assert "Started from: the encoder out" in (tmp_path / "out" / "model" / "README.md").read_text()
+    on = ["--init", str(tmp_path / "out"), "--epochs", "1", "--output", str(tmp_path / "on")]
+    status, _, errors = run_main(*common, *on)
+    assert status == 0, errors
+    assert read_info(tmp_path / "on").training["start"].endswith(", which started from the encoder out")
     status, output, _ = run_main("train", "--init", str(model), "--show-recipe")
     assert status == 0
     assert "learning_rate = 0.001" in output

@@ -16,7 +16,7 @@ from spacy.tokens import Doc, Span, SpanGroup, Token
 from discoparse import tree as trees
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.tree import Node, Tree, blocks, indexes
-from discoparse.treebank.brackets import escape, format_brackets
+from discoparse.treebank.bracket_syntax import escape, format_brackets
 
 STORE = "discoparse"  # the attribute of sentences that holds their trees
 

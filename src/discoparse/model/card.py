@@ -30,9 +30,9 @@ def model_card(info: ModelInfo) -> str:
     sections += [("Use", _use(info)), ("How it was made", _making(info))]
     introduction = [
         *_paragraph(
-            "A discontinuous constituency parser: the transition system, the oracle and the network of Coavoux and "
-            "Cohen (2019), *Discontinuous Constituency Parsing with a Stack-Free Transition System and a Dynamic "
-            "Oracle*."
+            "A discontinuous constituency parser: the transition system of Coavoux and Cohen (2019), *Discontinuous "
+            "Constituency Parsing with a Stack-Free Transition System and a Dynamic Oracle*, and a network after "
+            "theirs."
         ),
         "",
         *_facts(

@@ -29,10 +29,11 @@ from discoparse.model.contents import (
 from discoparse.neural.vocabulary import word_ranks
 
 FORMAT = "discoparse model"
-FORMAT_VERSION = 2  # raised when an older program could not read a newer model
+# A model has the lowest version that tells older programs whether they can read it.
+FORMAT_VERSION = 2  # of most models; version 1 had all parameters in half precision
 ENCODER_VERSION = 3  # of models with a pretrained encoder
-TAG_BOTH_VERSION = 4  # of models whose tagger reads two layers
-_READABLE = (1, 2, 3, 4)  # version 1 had all parameters in half precision
+TAG_BOTH_VERSION = 4  # of models whose tagger reads two layers, with an encoder or without
+_READABLE = (1, 2, 3, 4)
 CARD, CONFIG, METRICS, PARAMETERS, VOCABULARY = FILES = (
     "README.md",
     "config.json",
@@ -176,7 +177,7 @@ class ModelFiles:
                 number(config.get("format_version"), "format_version")
             raise DiscoparseError(
                 f"{self.directory}: the {self.what} has format version {config.get('format_version')}, and this "
-                f"program reads versions {' and '.join(map(str, self.readable))}; use the version of discoparse that "
+                f"program reads {', '.join(map(str, self.readable))}; use the version of discoparse that "
                 f"made it ({config.get('versions', {}).get('discoparse', 'unknown')}) or train it again"
             )
 

@@ -1,6 +1,6 @@
 """Trees with doubt: the greedy tree of each sentence, the probability of each of its parts, and what samples agree on.
 
-The samples come from `believing` (PyTorch) or from the compiled network.
+The samples come from `torch_belief` (PyTorch) or from the compiled network.
 Shapes as in `sampling`: B sentences, X distinct foci, L labels.
 """
 
@@ -55,7 +55,7 @@ class Foci:
 
 def beliefs(found: Foci, names: Sequence[tuple[str, ...]], calibration: Calibration, least: float) -> Iterator[Belief]:
     """What is believed of each sentence; `names` are what the labeller's labels stand for, and `least` is as for
-    `believing.believe`."""
+    `torch_belief.believe`."""
     reading = _Reading(found, names, calibration)
     shared = reading.shared(least) if least < 1 else {}
     trees = (found.tree_probability**calibration.tree_power).tolist()

@@ -251,7 +251,7 @@ class LockstepOracle:
 
 # From configurations and the slots to choose from [B, N] to structural actions, slots [B]. Where a sentence is done,
 # there is nothing to choose from, and the answer is not looked at. Without a policy the oracle leads; the network's
-# (`decoding.ScoringPolicy`) is greedy or samples; `given` follows actions that are known.
+# (`scoring.ScoringPolicy`) is greedy or samples; `given` follows actions that are known.
 Policy = Callable[[Lockstep, Tensor], Tensor]
 
 

@@ -19,7 +19,7 @@ from discoparse.parser.tokens import LONGEST_SENTENCE
 from discoparse.text.sentence import Spans
 from discoparse.tree import Tree
 from discoparse.treebank import Report
-from discoparse.treebank.brackets import HARD, escape, note_changes
+from discoparse.treebank.bracket_syntax import HARD, escape, note_changes
 
 
 class Decisions(NamedTuple):

@@ -22,7 +22,7 @@ from discoparse.neural.device import use_threads
 from discoparse.neural.limits import Limits, limits_for
 from discoparse.neural.replay import build_tree, replay
 from discoparse.neural.vocabulary import Vocabulary
-from discoparse.parser.believed import believed_tree
+from discoparse.parser.belief_trees import believed_tree
 from discoparse.parser.doubt import Doubt
 from discoparse.parser.passages import Notice, Passage, passage_size, read_text, tagged
 from discoparse.parser.processes import PROCESS, use_threads_elsewhere
@@ -122,7 +122,7 @@ class Parser:
     def _believe(self, sentences: Sequence[Sequence[str]], doubt: Doubt) -> Iterator[tuple[int, Belief]]:
         if self._compiled is not None:
             return self._compiled.believe(sentences, doubt.samples, self.calibration, doubt.least)
-        from discoparse.neural.believing import believe
+        from discoparse.neural.torch_belief import believe
 
         return believe(self.decoder, sentences, doubt.samples, self.calibration, doubt.least)
 

@@ -100,7 +100,7 @@ class PretrainingSession:
                 self._measure_evaluation(clock)
                 clock.start_training()
                 self._train(clock, interruption)
-                return self._end(clock, interruption)
+                return self._end(clock)
         finally:
             self.progress.close()
 
@@ -181,7 +181,7 @@ class PretrainingSession:
             f"{rate:,.0f} {self.task.unit}/s" + ("" if left is None else f", {tqdm.format_interval(left)} left")
         )
 
-    def _end(self, clock: Clock, interruption: Interruption) -> PretrainingOutcome:
+    def _end(self, clock: Clock) -> PretrainingOutcome:
         complete = self.epoch >= self.epochs or clock.over()
         if complete and (self.sums or not self.log.records):
             self._evaluate(clock)

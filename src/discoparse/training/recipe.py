@@ -77,7 +77,7 @@ class Recipe(Settings):
     clip_norm: float = in_range(100.0, 1e-6, 1e6)
     gradient_noise: float = in_range(0.01, 0, 100)  # the variance of the noise is this / (1 + t)^0.55
     alternate: bool = True  # a step for the tagger, then a step for the parser, instead of their sum
-    tagging_weight: float = in_range(1.0, 0, 1000)
+    tagging_weight: float = in_range(1.0, 0, 1000)  # of the tagger's loss in the sum; a step of its own has none
     sentence_graphs: bool = True  # asgd on a GPU: the updates of a sentence as a CUDA graph; the same, but fast
 
     # A pretrained encoder, where training starts with one
@@ -112,6 +112,10 @@ class Recipe(Settings):
         super().checked()
         if not self.epochs and not self.updates:
             raise UsageError("a recipe needs a number of epochs or of updates")
+        if self.tag_both and self.layers < 2:
+            raise UsageError(f"tag_both needs two bi-LSTM layers or more, and layers = {self.layers}")
+        if self.alternate and self.tagging_weight != 1:
+            raise UsageError("tagging_weight is for losses that are added up: set alternate=no, or leave it out")
         explores_sentences = self.exploration and not self.explore_whole_batches
         if self.optimal_set and self.oracle in ("even", "complete") and explores_sentences:
             raise UsageError(

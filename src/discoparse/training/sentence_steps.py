@@ -46,7 +46,7 @@ def has_sentence_steps(recipe: Recipe) -> bool:
 
 
 def _only_for_parsing(name: str) -> bool:
-    """Whether a parameter has no part in tagging."""
+    """Whether a parameter has no part in tagging from h(1), as in the paper."""
     return name.startswith("scorers.") or (
         name.startswith("encoder.layers.") and not name.startswith("encoder.layers.0.")
     )

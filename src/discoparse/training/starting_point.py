@@ -62,13 +62,13 @@ class StartingPoint:
             if name in stated and getattr(recipe, name) != size:
                 raise UsageError(
                     f"{name} = {getattr(recipe, name)} does not fit {self.source}, which has {size}: leave that "
-                    "setting away, or start from something else"
+                    "setting out, or start from something else"
                 )
-        return recipe.replace(**sizes)
+        return recipe.replace(**sizes).checked()
 
-    def check(self, recipe: Recipe) -> None:
-        """Refuse a recipe of other sizes."""
-        self.adapt(recipe, stated=_MODEL_SIZES)
+    def fit(self, recipe: Recipe) -> Recipe:
+        """A recipe whose sizes are all meant, refused if they are others; a tagger reads no less than it did."""
+        return self.adapt(recipe, [name for name in _MODEL_SIZES if name != "tag_both" or recipe.tag_both])
 
     def extend(self, names: Vocabulary) -> Vocabulary:
         """What is known already, and then the names of a treebank that are new."""
@@ -131,7 +131,9 @@ class StartingPoint:
         info = self.info
         data = ", ".join(entry.get("name", entry["set"]) for entry in info.data) or ", ".join(info.treebanks)
         licence = f"; licence: {info.licence}" if info.licence else ""
-        return f"the {'model' if self.whole else 'encoder'} {info.name}" + (f" ({data}{licence})" if data else licence)
+        ours = f"the {'model' if self.whole else 'encoder'} {info.name}" + (f" ({data}{licence})" if data else licence)
+        before = info.training.get("start")
+        return f"{ours}, which started from {before}" if before else ours
 
 
 def read_start(source: str | Path) -> StartingPoint:

@@ -63,9 +63,7 @@ def train(
     named = recipe or (start.default_recipe() if start else default_recipe(transformer=encoder is not None))
     recipe = _recipe(named)
     if start is not None:
-        if isinstance(named, str):
-            recipe = start.adapt(recipe)
-        start.check(recipe)
+        recipe = start.adapt(recipe) if isinstance(named, str) else start.fit(recipe)
     transformer = read_encoder(encoder, recipe) if encoder is not None else start.encoder() if start else None
     if transformer is None and not (recipe.layers and recipe.word_size and recipe.character_size):
         raise UsageError("layers, word_size and character_size may be 0 only with a pretrained encoder: see --encoder")

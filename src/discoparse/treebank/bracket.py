@@ -10,7 +10,7 @@ from discoparse.errors import Problem, TreebankError
 from discoparse.tree import ROOT, Node, Token, Tree
 from discoparse.treebank import capacity
 from discoparse.treebank.bracket_blocks import Blocks
-from discoparse.treebank.brackets import (
+from discoparse.treebank.bracket_syntax import (
     BracketError,
     escape,
     format_brackets,

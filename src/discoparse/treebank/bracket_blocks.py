@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TextIO
 
-from discoparse.treebank.brackets import SPACE
+from discoparse.treebank.bracket_syntax import SPACE
 from discoparse.treebank.lines import TOO_LONG, numbered_lines
 from discoparse.treebank.report import Reading
 

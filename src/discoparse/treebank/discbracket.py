@@ -6,7 +6,15 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from discoparse.tree import Node, Token, Tree
-from discoparse.treebank.brackets import SPACE, escape, format_brackets, note_changes, parse_brackets, pieces, unescape
+from discoparse.treebank.bracket_syntax import (
+    SPACE,
+    escape,
+    format_brackets,
+    note_changes,
+    parse_brackets,
+    pieces,
+    unescape,
+)
 from discoparse.treebank.capacity import note_losses
 from discoparse.treebank.lines import TOO_LONG, numbered_lines
 from discoparse.treebank.report import Defect, Reading, Report, bad_bytes

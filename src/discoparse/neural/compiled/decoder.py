@@ -85,7 +85,7 @@ class CompiledDecoder:
         batches: Sequence[np.ndarray] | None = None,
         encode: Encode | None = None,
     ) -> Iterator[tuple[int, Belief]]:
-        """As `discoparse.neural.believing.believe`; batches and `encode` as of `decode`."""
+        """As `discoparse.neural.torch_belief.believe`; batches and `encode` as of `decode`."""
 
         def believed(chosen: np.ndarray) -> list[Belief]:
             return list(self._believe_batch([sentences[k] for k in chosen], samples, calibration, least, encode))

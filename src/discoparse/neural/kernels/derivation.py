@@ -1,4 +1,4 @@
-"""The structural pass of `lockstep` and `decoding` as one GPU kernel: a program takes a sentence from start to end.
+"""The structural pass of `lockstep` and `scoring` as one GPU kernel: a program takes a sentence from start to end.
 
 Step by step from the host, the loop is thousands of launches of tiny kernels. Sentences do not depend on each other, so
 one program can take a sentence through all of its 2n-1 structural steps: score the legal actions, choose one, ask the

@@ -1,6 +1,6 @@
 """Many processes: tasks in, results out, in order; the processes share the memory of what they need for it.
 
-For texts, `TextWork` and `text_tasks` make a `Pool` parse and format (see `texts`). Other work is an object with a
+For texts, `TextWork` and the tasks of `texts` make a `Pool` parse and format. Other work is an object with a
 method `prepare`, as `Pool` says.
 """
 

@@ -129,8 +129,9 @@ EXPORT int discoparse_encode(const Network* network, int64_t sentences, const in
     });
 }
 
-// The decisions for sentences: tags [M] from h(1) or both, and from h of the last layer the slots of the structural actions, the
-// codes of the labels and their probabilities, 2n - 1 for each sentence; within `limits`, unless that is null.
+// The decisions for sentences: tags [M], from h(1) or from both levels, and from h of the last layer the slots of the
+// structural actions, the codes of the labels and their probabilities, 2n - 1 for each sentence; within `limits`, unless
+// that is null.
 EXPORT int discoparse_decide(const Network* network, int64_t sentences, const int64_t* lengths, int64_t tokens,
                              const float* first, const float* last, const Limits* limits, int32_t* tags,
                              int32_t* actions, int64_t* codes, float* probabilities) {

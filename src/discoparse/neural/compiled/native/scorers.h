@@ -60,15 +60,18 @@ class Scorers {
     int first_size() const { return 3 * units; }  // of the first layers of a set: item, focus and labeller
     int part_size() const { return units; }  // of each of these
 
-    // The best tag of each token, and its probability at a temperature unless `chances` is null, from h(1) [M, D] or from
-    // that and h of the last layer [M, D] side by side.
-    void tags(int count, const float* first, const float* last, double temperature, int32_t* found, float* chances) const {
+    // The best tag of each token, and its probability at a temperature unless `chances` is null, from h(1) [M, D] or
+    // from that and h of the last layer [M, D] side by side.
+    void tags(int count, const float* first, const float* last, double temperature, int32_t* found,
+              float* chances) const {
         const int64_t size = 2 * sizes.hidden, tags = sizes.tags;
         std::vector<float> scores(count * tagger.size()), both;
         if (sizes.tag_both) {
             both.resize(count * 2 * size);
-            for (int row = 0; row < count; row++)
-                std::copy_n(last + row * size, size, std::copy_n(first + row * size, size, both.data() + row * 2 * size));
+            for (int row = 0; row < count; row++) {
+                float* beside = std::copy_n(first + row * size, size, both.data() + row * 2 * size);
+                std::copy_n(last + row * size, size, beside);
+            }
         }
         const float* tokens = sizes.tag_both ? both.data() : first;
         tagger.apply(count, [&](int row) { return tokens + row * (1 + sizes.tag_both) * size; }, scores.data());
