@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 
 import numpy as np
@@ -11,9 +12,10 @@ from random_model import random_parser
 from walks import random_action, walk
 
 import discoparse.neural.forms
+from discoparse.errors import DiscoparseError
 from discoparse.neural.decoder import BATCH_TOKENS, Decoder
 from discoparse.neural.forms import FormCache
-from discoparse.neural.replay import SHIFT, build_tree, replay, yields
+from discoparse.neural.replay import SHIFT, bracketed, build_tree, replay, yields
 from discoparse.parser.parser import Parser
 from discoparse.system.transition import Combine, Configuration, Label, Shift
 from discoparse.tree import Token
@@ -61,6 +63,23 @@ def test_replay_follows_the_transition_system(seed):
     assert joined.count(SHIFT) == length
     tree = build_tree([Token("w", "T") for _ in range(length)], joined, labels)
     assert {(label, frozenset(s)) for label, s in tree.constituents()} == final.constituents
+
+
+def test_scores_that_are_not_numbers_are_an_error(parser):
+    """A network that overflows gives the whole sentence no label. That must not come out as a tree without a root."""
+    network = copy.deepcopy(parser.network)
+    with torch.no_grad():
+        network.scorers.label_output.bias.fill_(torch.nan)
+    decoder = Decoder(network, parser.vocabulary, torch.device("cpu"))
+    decoder.compiled = None  # as on a GPU
+    for words in (["a"], ["a", "b"]):
+        ((_, decoded),) = decoder.decode([words])
+        actions, labels = decoded.actions[0], decoded.labels[0]
+        chains = [decoder.chains[code] for code in labels]
+        with pytest.raises(DiscoparseError, match="not numbers"):
+            build_tree([Token(word, "X") for word in words], replay(actions), chains)
+        with pytest.raises(DiscoparseError, match="not numbers"):
+            bracketed(actions, labels, words, {})
 
 
 def test_batches_hold_every_sentence_once_and_fit_the_budget(parser):

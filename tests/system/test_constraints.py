@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import permutations
 
 import exhaustive
 import pytest
@@ -82,6 +83,9 @@ def test_what_is_not_of_this_form_is_refused(data, message):
         (Constraints((required(1, 2),), (frozenset({1, 2}),)), "both required and forbidden", True),
         (Constraints(forbidden=(frozenset(range(5)),)), "always a constituent", False),
         (Constraints((required(5),)), "no token 5: the sentence has tokens 0 to 4", False),
+        (Constraints((required(0, 1), required(-1, 2))), "no token -1", False),
+        (Constraints((required(2), required(0, 10**12))), "no token 1000000000000", False),
+        (Constraints((required(2), Required(frozenset()))), "without tokens", False),
         (Constraints(forbidden=(frozenset({-1}),)), "no token -1", False),
         (Constraints(tags={9: "VB"}), "no token 9", False),
         (Constraints(words=("What",)), "are for the sentence 'What', not 'What did you see", False),
@@ -101,8 +105,10 @@ def test_what_a_tree_can_meet_is_not():
     entries = (required(0, 3), required(0, 1, 3), required(2), required(2, label="NP"), required(0, 3))
     constraints = Constraints(entries, (frozenset({1, 2}), frozenset({0, 1, 2})))
     constraints.check(WORDS)
-    assert constraints.by_tokens[frozenset({2})] == required(2, label="NP")
-    assert len(constraints.by_tokens) == 3
+    assert constraints.by_mask[0b100] == required(2, label="NP")
+    assert len(constraints.by_mask) == 3
+    for order in permutations((required(1), required(1, label="NP"), required(1, labels=("NP",)))):
+        assert Constraints(order).by_mask == {0b10: required(1, labels=("NP",))}  # the most specific one
 
 
 @pytest.mark.parametrize("seed", range(4))

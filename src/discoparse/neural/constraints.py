@@ -19,9 +19,10 @@ from torch import Tensor
 
 from discoparse.neural.chains import ChainScores, cheap_to_ask, spelled
 from discoparse.neural.codes import longest_chain
+from discoparse.neural.device import to_device
 from discoparse.neural.labelling import label_codes
 from discoparse.neural.limits import Limits
-from discoparse.neural.lockstep import GoldBatch, Lockstep, LockstepOracle, Policy, gold_tensors, token_rows
+from discoparse.neural.lockstep import GoldBatch, Lockstep, LockstepOracle, Policy, gold_batch, token_rows
 from discoparse.neural.network import Scorers
 from discoparse.neural.scoring import FoldedScorers, ScoringPolicy
 from discoparse.neural.structure import kernel_for, label_inputs
@@ -42,9 +43,10 @@ class LimitBatch:
     def of(cls, limits: Sequence[Limits], labels: int, device: torch.device) -> LimitBatch:
         """Of a batch, for a network with this number of `labels`, including NO-LABEL."""
         lengths, counts = [one.length for one in limits], [len(one.required) for one in limits]
-        gold = gold_tensors([list(enumerate(one.required, 1)) for one in limits], lengths)
         # All required constituents in one row: arrays are filled once, not for each sentence.
         sentence, number = _places(counts)
+        masks = list(chain.from_iterable([one.required for one in limits]))
+        gold = gold_batch(masks, number + 1, counts, lengths)
         codes = np.array(list(chain.from_iterable([one.codes for one in limits])), dtype=np.int64)
         ids = list(chain.from_iterable([one.wanted for one in limits]))  # of each constituent
         alternatives = np.array(list(map(len, ids)))
@@ -54,12 +56,12 @@ class LimitBatch:
         wanted[entry, np.array(list(chain.from_iterable(ids)), dtype=np.int64)] = True
         tags = [(b, token, tag) for b, one in enumerate(limits) if one.tags for token, tag in one.tags.items()]
         return cls(
-            GoldBatch(*(tensor.to(device, non_blocking=True) for tensor in gold.tensors())),
-            torch.from_numpy(np.stack([sentence[asked], number[asked] + 1])).to(device, non_blocking=True),
-            torch.from_numpy(codes[asked]).to(device, non_blocking=True),
-            torch.from_numpy(wanted).to(device, non_blocking=True),
+            GoldBatch(*(to_device(tensor.numpy(), device) for tensor in gold.tensors())),
+            to_device(np.stack([sentence[asked], number[asked] + 1]), device),
+            to_device(codes[asked], device),
+            to_device(wanted, device),
             _token_sets([one.forbidden for one in limits], max(lengths), device),
-            torch.tensor(tags).t().to(device, non_blocking=True) if tags else None,
+            to_device(np.array(tags).T, device) if tags else None,
         )
 
 
@@ -76,7 +78,7 @@ def _token_sets(masks: Sequence[Sequence[int]], width: int, device: torch.device
         return None
     sets = np.zeros((len(masks), max(counts), width), dtype=bool)
     sets[_places(counts)] = token_rows(list(chain.from_iterable(masks)), width)
-    return torch.from_numpy(sets).to(device, non_blocking=True)
+    return to_device(sets, device)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from discoparse.neural.compiled.decoder import CompiledDecoder, Encode
 from discoparse.neural.config import PRETRAINED
 from discoparse.neural.constraints import LimitBatch, constrained_codes, constrained_pass
 from discoparse.neural.decisions import Decoded, LabelledYields, Words, labelled_yields
+from discoparse.neural.device import to_device
 from discoparse.neural.few import FEW, FewScorers, few_pass
 from discoparse.neural.forms import FormCache
 from discoparse.neural.labelling import label_codes
@@ -157,8 +158,7 @@ class Decoder:
         for target, row in zip(padded, rows, strict=True):
             target[: len(row)] = row
         # Without waiting: else the host would prepare a batch only when the GPU has done the one before.
-        index = torch.from_numpy(padded).to(self.device, non_blocking=True)
-        lengths = torch.tensor([len(row) for row in rows]).to(self.device, non_blocking=True)
+        index, lengths = to_device(padded, self.device), to_device(np.array(list(map(len, rows))), self.device)
         pieces = self._pieces(sentences, padded.shape[1])
         first, last = self.network.encoder.token_vectors(words[index], vectors[index], lengths, pieces)
         return first, last, lengths

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from discoparse.errors import UsageError
 
 if TYPE_CHECKING:
+    import numpy as np
     import torch
 
 DEVICES = ("auto", "cpu", "cuda")
@@ -67,3 +68,11 @@ def training_threads(trainings: int = 1) -> int:
     """Cores for each of some trainings at once: half of all, since threads wait for each other, and one that has to
     share its core holds up the rest."""
     return max(1, (os.cpu_count() or 1) // 2 // trainings)
+
+
+def to_device(array: np.ndarray, device: torch.device) -> torch.Tensor:
+    """An array on the device, without waiting: a GPU lets the host go on only if it copies from pinned memory."""
+    import torch
+
+    tensor = torch.from_numpy(array)
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)

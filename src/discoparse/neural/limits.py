@@ -11,7 +11,7 @@ from discoparse.neural.vocabulary import Vocabulary
 from discoparse.system.constraints import ConstraintError, Constraints
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Limits:
     """The constraints on one sentence in the ids of a model. Required constituent k is `required[k]`, a bit mask; the
     whole sentence is always among them."""
@@ -37,7 +37,7 @@ def limits_for(constraints: Constraints, words: Sequence[str], vocabulary: Vocab
     constraints.check(words)
     limits = free(len(words))
     everything = limits.required[0]
-    for mask, entry in zip(constraints.masks, constraints.by_tokens.values(), strict=True):
+    for mask, entry in constraints.by_mask.items():
         code = 0 if entry.labels is None else _chain_code(entry.labels, vocabulary, spells)
         wanted = [] if code or entry.label is None else _ids_with(entry.label, vocabulary)
         if mask == everything:
@@ -46,7 +46,8 @@ def limits_for(constraints: Constraints, words: Sequence[str], vocabulary: Vocab
             limits.required.append(mask)
             limits.codes.append(code)
             limits.wanted.append(wanted)
-    limits.forbidden.extend(constraints.forbidden_masks)
+    if constraints.forbidden:
+        limits.forbidden.extend(constraints.forbidden_masks)
     for token, tag in constraints.tags.items():
         if tag not in vocabulary.tag_ids:
             raise ConstraintError(

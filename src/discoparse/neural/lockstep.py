@@ -146,30 +146,37 @@ def _bit_rows(sets: np.ndarray, words: int) -> np.ndarray:
 
 
 def gold_tensors(trees: Sequence[Sequence[tuple[int, int]]], lengths: Sequence[int]) -> GoldBatch:
-    """What `gold_arrays` gives for each sentence, for a batch at once. G constituents in all; no sentence has none."""
-    count = np.array([len(tree) for tree in trees])
+    """What `gold_arrays` gives for each sentence, for a batch at once; no sentence has none."""
+    label = np.array([name for tree in trees for name, _ in tree])
+    return gold_batch([mask for tree in trees for _, mask in tree], label, [len(tree) for tree in trees], lengths)
+
+
+def gold_batch(masks: Sequence[int], label: np.ndarray, counts: Sequence[int], lengths: Sequence[int]) -> GoldBatch:
+    """The same of the G constituents of all sentences in one row, each a bit mask and a label from 1, of which each
+    sentence has so many."""
+    count, length = np.array(counts), np.array(lengths)
     assert count.all()
     batch, width, words = len(count), max(lengths), -(-int(count.max()) // BITS)
-    inside = token_rows([mask for tree in trees for _, mask in tree], width)  # [G, N]
-    label = np.array([name for tree in trees for name, _ in tree])
+    inside = token_rows(masks, width)  # [G, N]
     sentence = np.repeat(np.arange(batch), count)  # [G]
     right, size = width - 1 - inside[:, ::-1].argmax(1), inside.sum(1, dtype=np.int64)
     order = np.lexsort((size, right, sentence))
-    number = np.arange(len(order)) - np.repeat(np.cumsum(count) - count, count)  # [G] in that order, by sentence
-    place = np.arange(width + 1)
-    over = (right[:, None] < place) & (place <= np.array(lengths)[sentence, None])  # [G, N + 1] ends before a token
+    starts = np.cumsum(count) - count
+    number = np.arange(len(order)) - np.repeat(starts, count)  # [G] in that order, by sentence
+    word, bit = number // BITS, np.left_shift(1, number % BITS)
 
-    starts, word, bit = np.cumsum(count) - count, number // BITS, number % BITS
+    values = inside[order] * bit[:, None]  # [G, N]
+    parts = [np.where(word[:, None] == w, values, 0) for w in range(words)] if words > 1 else [values]
+    member = np.stack([np.bitwise_or.reduceat(part, starts, axis=0) for part in parts], 2)
 
-    def bit_sets(sets: np.ndarray) -> Tensor:
-        """Sets [G, n] in that order -> the same as bits [B, n, W]; see `_bit_rows`."""
-        values = sets.astype(np.int64) << bit[:, None]
-        parts = [np.where(word[:, None] == w, values, 0) for w in range(words)] if words > 1 else [values]
-        return torch.from_numpy(np.stack([np.bitwise_or.reduceat(part, starts, axis=0) for part in parts], 2))
+    before = np.zeros((batch, width + 1, words), dtype=np.int64)
+    np.bitwise_or.at(before, (sentence, right[order] + 1, word), bit)
+    np.bitwise_or.accumulate(before, axis=1, out=before)
+    before[np.arange(width + 1) > length[:, None]] = 0
 
     packed = np.zeros((batch, words * BITS), dtype=np.int64)
     packed[sentence, number] = pack_constituent(right, size, label)[order]
-    return GoldBatch(bit_sets(inside[order]), bit_sets(over[order]), torch.from_numpy(packed), torch.from_numpy(count))
+    return GoldBatch(*map(torch.from_numpy, (member, before, packed, count)))
 
 
 class LockstepOracle:

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.neural.config import PretrainedConfig
+from discoparse.neural.device import to_device
 from discoparse.neural.eight_bit import EightBitLinear
 from discoparse.neural.graphs import Graphs
 from discoparse.neural.pieces import PieceBatch, PieceVocabulary
@@ -40,7 +41,7 @@ class Pieces:
     @classmethod
     def of(cls, batch: PieceBatch, device: torch.device) -> Pieces:
         arrays = (batch.ids, batch.lengths, batch.place, batch.word)
-        return cls(*(torch.from_numpy(array).to(device, non_blocking=True) for array in arrays))
+        return cls(*(to_device(array, device) for array in arrays))
 
 
 class Pretrained(nn.Module):

@@ -9,9 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from discoparse.errors import DiscoparseError
 from discoparse.tree import Node, Token, Tree
 
 SHIFT = -1
+# The label of a whole sentence is the best one but NO-LABEL, whatever the scores are, as long as they are numbers.
+_NO_ROOT = (
+    "a whole sentence got no label, so its scores are not numbers: what the network computes has overflowed. If that "
+    "happens again, try --device cpu"
+)
 Part = tuple[int, Node | int]  # a child of a node to come, after its first token
 
 
@@ -88,6 +94,8 @@ def bracketed(
                 focus.sort()  # first tokens differ, so texts are never compared
                 first, text = focus[0][0], " ".join([part for _, part in focus])
             focus = [(first, f"{opening}{text}{closing}")]
+    if not code:
+        raise DiscoparseError(_NO_ROOT)
     ((_, text),) = focus
     return text
 
@@ -128,6 +136,8 @@ def build_tree(
                 children = [node]
             focus = [(first, node)]
         foci.append(focus)
+    if not chain:
+        raise DiscoparseError(_NO_ROOT)
     ((_, root),) = focus
     assert isinstance(root, Node)
     return Tree(tokens, root)

@@ -217,10 +217,7 @@ class Parser:
             return list(self.stream_best(self._passages(sentences), best))
         if doubt and constraints is not None:
             raise UsageError("probabilities of trees within constraints are not available: ask for one of the two")
-        passages = self._passages(sentences)
-        if constraints is not None:
-            passages = self._constrained(passages, constraints)
-        return self.parse_all(passages, doubt)
+        return self.parse_all(self._passages(sentences, constraints), doubt)
 
     def stream_best(
         self, passages: Iterable[Passage | None], count: int, idle: Callable[[], bool] | None = None
@@ -315,30 +312,26 @@ class Parser:
 
     # -- how it is done -------------------------------------------------------------------------------------------
 
-    def _passages(self, sentences: Iterable[Sequence[str]]) -> list[Passage]:
-        """Sentences as passages, if all of them can be parsed."""
+    def _passages(
+        self,
+        sentences: Iterable[Sequence[str]],
+        constraints: Sequence[Constraints | Mapping[str, Any] | None] | None = None,
+    ) -> list[Passage]:
+        """Sentences as passages, with their limits, if all of them can be parsed."""
+        lists = list(word_lists(sentences))
+        if constraints is not None and len(constraints) != len(lists):
+            raise DiscoparseError(f"{len(constraints)} constraints for {len(lists)} sentences: give one for each")
         passages = []
-        for number, words in enumerate(word_lists(sentences), 1):
+        for number, words in enumerate(lists, 1):
             problem = unparsable(words)
             if problem is not None:
                 raise DiscoparseError(f"sentence {number} cannot be parsed: {problem}")
-            passages.append(Passage(words))
-        return passages
-
-    def _constrained(
-        self, passages: Sequence[Passage], constraints: Sequence[Constraints | Mapping[str, Any] | None]
-    ) -> list[Passage]:
-        """Passages with their limits."""
-        if len(constraints) != len(passages):
-            raise DiscoparseError(f"{len(constraints)} constraints for {len(passages)} sentences: give one for each")
-        limited = []
-        for number, (passage, given) in enumerate(zip(passages, constraints, strict=True), 1):
             try:
-                limits = self.limits(passage.words, given)
+                limits = None if constraints is None else self.limits(words, constraints[number - 1])
             except ConstraintError as error:
                 raise ConstraintError(f"sentence {number}: {error}", error.pair) from None
-            limited.append(Passage(passage.words, passage.spans, passage.text, limits))
-        return limited
+            passages.append(Passage(words, limits=limits))
+        return passages
 
     def _parse_window(self, window: Sequence[Passage | None], doubt: Doubt | None = None) -> list[Tree | None]:
         """Parse what fits into memory at once, in batches of sentences of like length."""

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -60,9 +59,3 @@ class Task(Protocol):
 def digest(text: str) -> str:
     """Tells one text from another."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def to_device(array: np.ndarray, device: torch.device) -> Tensor:
-    """An array on a device; copying to a GPU does not wait for what that is doing."""
-    tensor = torch.from_numpy(array)
-    return tensor if device.type == "cpu" else tensor.pin_memory().to(device, non_blocking=True)

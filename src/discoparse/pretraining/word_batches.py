@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 
 from discoparse.neural.batching import form_tensors
+from discoparse.neural.device import to_device
 from discoparse.neural.network import Inputs
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.pretraining.corpus import TextCorpus
 from discoparse.pretraining.recipe import WordRecipe
-from discoparse.pretraining.task import to_device
 
 _SORTED = 100_000  # sentences that are sorted by length together: most of an epoch's order stays random
 

@@ -13,13 +13,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from discoparse.errors import DiscoparseError
 from discoparse.transform.unary import chains_of
 from discoparse.tree import ROOT, Tree, indexes
 
 UNSPECIFIED = "_"  # as a label or tag of a partial tree: not known
+_NONE: frozenset[int] = frozenset()
+_MOST_TOKENS = 1 << 16  # more than any sentence has: bit masks of tokens are small
 
 
 class ConstraintError(DiscoparseError, ValueError):
@@ -47,6 +49,13 @@ class Required:
         if self.labels is not None:
             data["labels"] = list(self.labels)
         return data
+
+
+class _Facts(NamedTuple):
+    last: int  # the highest token; that of no sentence if some token is of none
+    by_mask: dict[int, Required]
+    label_clash: tuple[Required, Required] | None  # two requirements with the same tokens but different labels
+    nested: bool  # of any two sets, one contains the other or they are disjoint
 
 
 @dataclass(frozen=True)
@@ -117,86 +126,83 @@ class Constraints:
         """Refuse constraints that no tree over these words can meet, or that are about other words."""
         if self.words is not None and list(self.words) != list(words):
             raise ConstraintError(f"the constraints are for the sentence {_quoted(self.words)}, not {_quoted(words)}")
-        first, last = self._extent
-        sets = (self.tags,) if first >= 0 and last < len(words) else (*self._token_sets(), self.tags)
-        for token in chain.from_iterable(sets):
-            if not 0 <= token < len(words):
-                raise ConstraintError(f"there is no token {token}: the sentence has tokens 0 to {len(words) - 1}")
-        if self._label_clash is not None:
-            entry, other = self._label_clash
+        facts = self._facts
+        if facts.last >= len(words):
+            self._refuse_tokens(chain.from_iterable(entry.tokens for entry in self.constituents), words)
+        self._refuse_tokens(chain.from_iterable(self.forbidden), words)
+        self._refuse_tokens(self.tags, words)
+        if facts.label_clash is not None:
+            entry, other = facts.label_clash
             raise ConstraintError(
                 f"{_shown(entry, words)} and {_shown(other, words)} have the same tokens but different labels; for "
                 'nodes above each other, give all of them as "labels", from the top down',
                 (entry.to_json(), other.to_json()),
             )
-        self._check_forbidden(words)
-        if self._overlap is not None:
-            entry, other = self._overlap
+        if self.forbidden:
+            self._check_forbidden(words)
+        if not facts.nested:
+            entry, other = self._overlap()
             raise ConstraintError(
                 f"{_shown(entry, words)} and {_shown(other, words)} overlap, and neither contains the other",
                 (entry.to_json(), other.to_json()),
             )
 
+    @staticmethod
+    def _refuse_tokens(tokens: Iterable[int], words: Sequence[str]) -> None:
+        for token in tokens:
+            if not 0 <= token < len(words):
+                raise ConstraintError(f"there is no token {token}: the sentence has tokens 0 to {len(words) - 1}")
+
     # What depends on nothing but the constraints is found once, however often sentences are parsed with them.
 
-    @cached_property
-    def by_tokens(self) -> dict[frozenset[int], Required]:
-        """One requirement for each set of tokens: the most specific one, as `check` lets only one have labels."""
-        found: dict[frozenset[int], Required] = {}
-        for entry in self.constituents:
-            before = found.get(entry.tokens)
-            if before is None or entry.labels is not None or (entry.label is not None and before.labels is None):
-                found[entry.tokens] = entry
-        return found
-
-    @cached_property
-    def masks(self) -> list[int]:
-        """The sets of `by_tokens` as bit masks, once `check` has found that they can be."""
-        return list(map(_mask, self.by_tokens))
+    @property
+    def by_mask(self) -> dict[int, Required]:
+        """One requirement for each set of tokens, by its bit mask: the most specific one, as `check` lets only one have
+        labels. Only for constraints that `check` has found to be possible."""
+        return self._facts.by_mask
 
     @cached_property
     def forbidden_masks(self) -> list[int]:
         """The forbidden sets as bit masks, in the same way."""
         return list(map(_mask, self.forbidden))
 
-    def _token_sets(self) -> list[frozenset[int]]:
-        """All sets of tokens, required or forbidden."""
-        return [*(entry.tokens for entry in self.constituents), *self.forbidden]
-
     @cached_property
-    def _extent(self) -> tuple[int, int]:
-        """The lowest and the highest number of a token in any set; 0 where there is none."""
-        tokens = frozenset[int]().union(*self._token_sets())
-        return min(tokens, default=0), max(tokens, default=0)
-
-    @cached_property
-    def _label_clash(self) -> tuple[Required, Required] | None:
-        """Two requirements with the same tokens but different labels."""
-        labelled: dict[frozenset[int], Required] = {}
+    def _facts(self) -> _Facts:
+        """What is true of the required constituents, whatever sentence they are for."""
+        by_mask: dict[int, Required] = {}
+        clash = None
+        tokens = _NONE.union(*[entry.tokens for entry in self.constituents])
+        last = max(tokens, default=-1)
+        if last >= _MOST_TOKENS or min(tokens, default=0) < 0:
+            return _Facts(_MOST_TOKENS, {}, None, True)
         for entry in self.constituents:
-            if entry.label is None and entry.labels is None:
+            mask = _mask(entry.tokens)
+            if not mask:
+                raise ConstraintError("a constituent without tokens is required")
+            before = by_mask.setdefault(mask, entry)
+            if before is entry or (entry.label is None and entry.labels is None):
                 continue
-            other = labelled.setdefault(entry.tokens, entry)
-            if _spelled(entry) != _spelled(other):
-                return entry, other
-        return None
+            if before.label is None and before.labels is None:
+                by_mask[mask] = entry
+            elif _spelled(entry) != _spelled(before):
+                clash = clash or (entry, before)
+            elif entry.labels is not None:
+                by_mask[mask] = entry
+        return _Facts(last, by_mask, clash, _nested(by_mask))
 
     def _check_forbidden(self, words: Sequence[str]) -> None:
         for tokens in self.forbidden:
             if len(tokens) == len(words):
                 raise ConstraintError("the whole sentence is forbidden, but it is always a constituent")
-            if tokens in self.by_tokens:
-                entry = self.by_tokens[tokens]
+            entry = self.by_mask.get(_mask(tokens))
+            if entry is not None:
                 raise ConstraintError(
                     f"{_shown(entry, words)} is both required and forbidden",
                     (entry.to_json(), {"forbidden": sorted(tokens)}),
                 )
 
-    @cached_property
-    def _overlap(self) -> tuple[Required, Required] | None:
+    def _overlap(self) -> tuple[Required, Required]:
         """Two requirements that overlap: two constituents of a tree are disjoint, or one contains the other."""
-        if _nested(self.masks):
-            return None
         largest_first = sorted(self.constituents, key=lambda entry: -len(entry.tokens))
         lowest: dict[int, Required] = {}  # the smallest requirement so far around each token
         for entry in largest_first:
@@ -209,7 +215,10 @@ class Constraints:
 
 
 def _mask(tokens: frozenset[int]) -> int:
-    return sum(map((1).__lshift__, tokens))
+    mask = 0
+    for token in tokens:
+        mask |= 1 << token
+    return mask
 
 
 def _nested(masks: Iterable[int]) -> bool:
