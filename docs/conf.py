@@ -19,7 +19,7 @@ project_copyright = author
 extensions = ["myst_parser"]
 root_doc = "docs/index"
 include_patterns = ["docs/**", "research/**", "CONTRIBUTING.md", "CHANGELOG.md"]
-exclude_patterns = ["research/results-notes.md", "research/grid-notes.md"]  # parts of other pages
+exclude_patterns = ["research/results-notes.md", "research/grid-notes.md", "research/paper-recipe-notes.md"]  # parts of other pages
 nitpicky = True
 
 myst_heading_anchors = 4  # GitHub's anchors
@@ -61,6 +61,7 @@ NAVIGATION = {
             "oracles",
             "results",
             "grid",
+            "paper-recipe",
             "what-is-hard",
             "reproducing",
             "speed",

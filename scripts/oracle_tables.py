@@ -38,7 +38,11 @@ class Report:
     prefix: str = ""  # of the names of their markers
 
 
-REPORTS = (Report(RESEARCH / "results"), Report(RESEARCH / "grid", 3, "grid "))
+REPORTS = (
+    Report(RESEARCH / "results"),
+    Report(RESEARCH / "grid", 3, "grid "),
+    Report(RESEARCH / "paper-recipe", 5, "paper "),
+)
 
 
 def tables(report: Report) -> dict[str, str]:
