@@ -319,19 +319,35 @@ class Parser:
     ) -> list[Passage]:
         """Sentences as passages, with their limits, if all of them can be parsed."""
         lists = list(word_lists(sentences))
-        if constraints is not None and len(constraints) != len(lists):
-            raise DiscoparseError(f"{len(constraints)} constraints for {len(lists)} sentences: give one for each")
+        limits: Sequence[Limits | None] = (
+            [None] * len(lists) if constraints is None else self._all_limits(lists, constraints)
+        )
         passages = []
-        for number, words in enumerate(lists, 1):
+        for number, (words, within) in enumerate(zip(lists, limits, strict=True), 1):
             problem = unparsable(words)
             if problem is not None:
                 raise DiscoparseError(f"sentence {number} cannot be parsed: {problem}")
-            try:
-                limits = None if constraints is None else self.limits(words, constraints[number - 1])
-            except ConstraintError as error:
-                raise ConstraintError(f"sentence {number}: {error}", error.pair) from None
-            passages.append(Passage(words, limits=limits))
+            passages.append(Passage(words, limits=within))
         return passages
+
+    def _all_limits(
+        self, sentences: Sequence[Sequence[str]], constraints: Sequence[Constraints | Mapping[str, Any] | None]
+    ) -> list[Limits | None]:
+        """`limits` of all sentences."""
+        from discoparse.neural.plain_limits import plain_limits
+
+        if len(constraints) != len(sentences):
+            raise DiscoparseError(f"{len(constraints)} constraints for {len(sentences)} sentences: give one for each")
+        self.require_one_model()
+        plain = [one if isinstance(one, Constraints) else None for one in constraints]
+        found = plain_limits(plain, sentences, self.vocabulary)
+        for k, given in enumerate(constraints):
+            if found[k] is None and given is not None:
+                try:
+                    found[k] = self.limits(sentences[k], given)
+                except ConstraintError as error:
+                    raise ConstraintError(f"sentence {k + 1}: {error}", error.pair) from None
+        return found
 
     def _parse_window(self, window: Sequence[Passage | None], doubt: Doubt | None = None) -> list[Tree | None]:
         """Parse what fits into memory at once, in batches of sentences of like length."""

@@ -129,8 +129,10 @@ class Constraints:
         facts = self._facts
         if facts.last >= len(words):
             self._refuse_tokens(chain.from_iterable(entry.tokens for entry in self.constituents), words)
-        self._refuse_tokens(chain.from_iterable(self.forbidden), words)
-        self._refuse_tokens(self.tags, words)
+        if self.forbidden:
+            self._refuse_tokens(chain.from_iterable(self.forbidden), words)
+        if self.tags:
+            self._refuse_tokens(self.tags, words)
         if facts.label_clash is not None:
             entry, other = facts.label_clash
             raise ConstraintError(
