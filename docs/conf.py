@@ -19,7 +19,11 @@ project_copyright = author
 extensions = ["myst_parser"]
 root_doc = "docs/index"
 include_patterns = ["docs/**", "research/**", "CONTRIBUTING.md", "CHANGELOG.md"]
-exclude_patterns = ["research/results-notes.md", "research/grid-notes.md", "research/paper-recipe-notes.md"]  # parts of other pages
+exclude_patterns = [
+    "research/results-notes.md",
+    "research/grid-notes.md",
+    "research/paper-recipe-notes.md",
+]  # parts of other pages
 nitpicky = True
 
 myst_heading_anchors = 4  # GitHub's anchors
@@ -74,12 +78,17 @@ NAVIGATION = {
     "Project": ["CONTRIBUTING", "CHANGELOG"],
 }
 
+TITLES = {  # in the navigation: these pages are reports, which all have the same heading
+    "research/grid": "Results: today's recipe",
+    "research/paper-recipe": "Results: the paper's recipe",
+}
+
 
 def add_navigation(app: Sphinx, page: str, source: list[str]) -> None:
     """Append the table of contents to the first page."""
     if page == root_doc:
         for caption, pages in NAVIGATION.items():
-            entries = "\n".join(f"/{name}" for name in pages)
+            entries = "\n".join(f"{TITLES[name]} </{name}>" if name in TITLES else f"/{name}" for name in pages)
             source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{entries}\n```\n"
 
 
