@@ -15,6 +15,10 @@ class UsageError(DiscoparseError):
     """The program was called wrongly; the command line exits with status 2."""
 
 
+class ComputationError(DiscoparseError):
+    """What a network computed is of no use; the data is not to blame."""
+
+
 class TreebankWarning(UserWarning):
     """Something of a treebank was left out or cannot be held by a format; shown where no report is kept."""
 

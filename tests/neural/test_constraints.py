@@ -11,6 +11,8 @@ from walks import random_gold
 
 import discoparse.neural.chains as chains_module
 import discoparse.neural.constraints as constraints_module
+import discoparse.neural.plain_limits as plain_limits_module
+from discoparse.errors import DiscoparseError
 from discoparse.neural.chains import ChainScores
 from discoparse.neural.codes import longest_chain
 from discoparse.neural.constraints import LimitBatch, Within, _has_one, forbidden_foci, run_within
@@ -204,7 +206,44 @@ def test_what_cannot_be_met_is_refused(parser, constraints, message):
         parser.parse_tokens([["The"], ["The", "dog", "barks"]], constraints=[None, constraints])
 
 
+@pytest.mark.parametrize("plain", [True, False])  # together with others, or looked at alone
+def test_many_sentences_have_the_limits_of_each(parser, plain, monkeypatch):
+    """Constraints as objects and as data, sentences without any, one of a hundred words, and which one is wrong."""
+    rng = random.Random(5)
+    if not plain:
+        monkeypatch.setattr(plain_limits_module, "plain_limits", lambda constraints, *_: [None] * len(constraints))
+    lengths = [3, 5, 100, 7, 2, 64, 63]
+    words = [["dog"] * length for length in lengths]
+    given = [some_constraints(rng, length, parser) for length in lengths]
+    given[2] = Constraints((Required(frozenset({1, 99})), Required(frozenset({1, 64, 99}))))
+    mixed = [one.to_json() if k % 2 else one for k, one in enumerate(given)]
+    mixed[4] = None
+    expected = [None if one is None else parser.limits(w, one) for w, one in zip(words, mixed, strict=True)]
+    assert [passage.limits for passage in parser._passages(words, mixed)] == expected
+    clash = Constraints((Required(frozenset({0, 1})), Required(frozenset({1, 2}))))
+    for wrong, message in ((clash, "overlap"), ({"constituents": "?"}, "must be a list")):
+        with pytest.raises(ConstraintError, match=f"sentence 4: .*{message}") as caught:
+            parser.parse_tokens(words, constraints=[*mixed[:3], wrong, {"what": 1}, *mixed[5:]])
+        assert (caught.value.pair is None) == (wrong is not clash)
+
+
+def test_plain_constraints_are_looked_at_together(parser, monkeypatch):
+    asked: list[object] = []
+    monkeypatch.setattr(Parser, "limits", lambda self, words, one: asked.append(one))
+    plain = {"constituents": [{"tokens": [0, 2], "label": parser.vocabulary.labels[0][0]}]}
+    forbidding = {"forbidden": [[0, 2]]}
+    parser._passages([["a", "b", "c"]] * 3, [plain, forbidding, None])
+    assert asked == [Constraints.from_json(forbidding)]
+
+
+def test_sentences_that_cannot_be_parsed_come_before_their_constraints(parser):
+    with pytest.raises(DiscoparseError, match="sentence 1 cannot be parsed: it has 0 words"):
+        parser.parse_tokens([[]], constraints=[{"constituents": [[0]]}])
+
+
 def test_a_list_of_another_length_is_refused(parser):
+    with pytest.raises(DiscoparseError, match="0 constraints for 1 sentences"):
+        parser.parse_tokens([["The"]], constraints=[])
     with pytest.raises(ValueError, match="sentence 1") as caught:
         parser.parse_tokens([["The"]], constraints=[{"constituents": [[3]]}])
     assert caught.value.pair is None

@@ -12,7 +12,7 @@ from random_model import random_parser
 from walks import random_action, walk
 
 import discoparse.neural.forms
-from discoparse.errors import DiscoparseError
+from discoparse.errors import ComputationError
 from discoparse.neural.decoder import BATCH_TOKENS, Decoder
 from discoparse.neural.forms import FormCache
 from discoparse.neural.replay import SHIFT, bracketed, build_tree, replay, yields
@@ -76,9 +76,9 @@ def test_scores_that_are_not_numbers_are_an_error(parser):
         ((_, decoded),) = decoder.decode([words])
         actions, labels = decoded.actions[0], decoded.labels[0]
         chains = [decoder.chains[code] for code in labels]
-        with pytest.raises(DiscoparseError, match="not numbers"):
+        with pytest.raises(ComputationError, match="not numbers"):
             build_tree([Token(word, "X") for word in words], replay(actions), chains)
-        with pytest.raises(DiscoparseError, match="not numbers"):
+        with pytest.raises(ComputationError, match="not numbers"):
             bracketed(actions, labels, words, {})
 
 

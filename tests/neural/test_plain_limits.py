@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
 from discoparse.neural import plain_limits as module
@@ -35,11 +36,11 @@ def random_set(rng: random.Random, length: int) -> frozenset[int]:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_same_as_one_by_one(seed, monkeypatch):
     """Random sets, of which many are nested and many are not; sometimes the whole sentence, or a set twice."""
-    monkeypatch.setattr(module, "_AT_ONCE", 50)
+    monkeypatch.setattr(module, "_MOST_PAIRS", 200)
     rng = random.Random(seed)
     pairs = []
     for _ in range(400):
-        length = rng.choice([1, 2, 3, 5, 8, 61, 62])
+        length = rng.choice([1, 2, 3, 5, 8, 62, 63])
         sets = [random_set(rng, length) for _ in range(rng.randint(1, 3))]
         if rng.random() < 0.3:
             sets.insert(rng.randint(0, len(sets)), frozenset(range(length)))
@@ -72,6 +73,8 @@ def test_the_same_as_one_by_one(seed, monkeypatch):
         Constraints((Required(frozenset({0, 1})),), forbidden=(frozenset({0, 2}),)),
         Constraints((Required(frozenset({0, 1})),), tags={0: "X"}),
         Constraints((Required(frozenset({0, 1})),), words=("a", "b", "c")),
+        Constraints((Required(frozenset({0, 1})),), words=()),
+        Constraints(tuple(Required(frozenset({k % 3})) for k in range(6))),  # as many as 2n
         Constraints(tuple(Required(frozenset({k % 3})) for k in range(10**5))),  # their pairs would not fit into memory
     ],
 )
@@ -85,9 +88,17 @@ def test_what_is_left_to_be_looked_at(constraints):
 
 def test_long_sentences_are_left():
     plain = Constraints((Required(frozenset({0, 2})),))
-    assert [limits is None for limits in together([(plain, 62), (plain, 63), (plain, 2000)])] == [False, True, True]
+    assert [limits is None for limits in together([(plain, 63), (plain, 64), (plain, 2000)])] == [False, True, True]
 
 
 def test_numbers_beyond_64_bits_leave_all_to_be_looked_at():
     plain = Constraints((Required(frozenset({0, 2})),))
     assert together([(plain, 3), (Constraints((Required(frozenset({0, 10**30})),)), 3)]) == [None, None]
+
+
+def test_what_is_no_number_of_a_token_is_refused():
+    for token in (0.0, "0", None):
+        with pytest.raises(TypeError):
+            together([(Constraints((Required(frozenset({token, 2})),)), 3)])  # type: ignore[arg-type]
+    numbers = frozenset(np.array([0, 2]))
+    assert together([(Constraints((Required(numbers),)), 3)]) == [Limits(3, [0b111, 0b101], [0, 0], [[], []], [], {})]

@@ -149,6 +149,7 @@ def test_several_models_have_none_of_this():
     together = Ensemble([random_parser(), random_parser(seed=1)])
     words = [["The", "dog"]]
     assert len(together.parse_tokens(words)) == 1
+    assert together.parse_tokens(words, constraints=[None]) == together.parse_tokens(words)
     for asked in ({"probabilities": 3}, {"best": 2}, {"consensus": True}, {"constraints": [{"constituents": [[0]]}]}):
         with pytest.raises(UsageError, match="of one model"):
             together.parse_tokens(words, **asked)

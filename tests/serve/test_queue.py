@@ -8,6 +8,7 @@ import threading
 import numpy as np
 import pytest
 
+from discoparse.errors import ComputationError
 from discoparse.neural.decisions import Decoded
 from discoparse.parser.doubt import Doubt
 from discoparse.parser.passages import Passage
@@ -347,15 +348,21 @@ def test_errors_of_the_program_are_told_to_the_operator_alone(capfd):
     def fail(trees):
         raise KeyError("secret")
 
+    def overflow(trees):
+        raise ComputationError("scores are not numbers")
+
     async def scenario(queue):
         first = await asyncio.gather(queue.submit(job(parser, "broken")), return_exceptions=True)
         second = await asyncio.gather(queue.submit(job(parser, "a", finish=fail)), return_exceptions=True)
-        return [*first, *second, await queue.submit(job(parser, "b"))]
+        third = await asyncio.gather(queue.submit(job(parser, "a", finish=overflow)), return_exceptions=True)
+        return [*first, *second, *third, await queue.submit(job(parser, "b"))]
 
-    one, two, three = run(scenario)
-    assert (one.status, two.status, three) == (500, 500, ["b"])
+    one, two, three, four = run(scenario)
+    assert (one.status, two.status, three.status, four) == (500, 500, 500, ["b"])
     assert "secret" not in two.message
-    assert "a bug" in capfd.readouterr().err
+    log = capfd.readouterr().err
+    assert "a bug" in log
+    assert "scores are not numbers" in log
 
 
 def test_closing_answers_what_has_arrived():

@@ -14,7 +14,7 @@ from discoparse.system.constraints import ConstraintError, Constraints
 @dataclass(slots=True)
 class Limits:
     """The constraints on one sentence in the ids of a model. Required constituent k is `required[k]`, a bit mask; the
-    whole sentence is always among them."""
+    whole sentence is always among them. Lists of label ids are shared with others: nothing may change them."""
 
     length: int
     required: list[int]

@@ -152,8 +152,8 @@ def gold_tensors(trees: Sequence[Sequence[tuple[int, int]]], lengths: Sequence[i
 
 
 def gold_batch(masks: Sequence[int], label: np.ndarray, counts: Sequence[int], lengths: Sequence[int]) -> GoldBatch:
-    """The same of the G constituents of all sentences in one row, each a bit mask and a label from 1, of which each
-    sentence has so many."""
+    """The same of G constituents in one row, those of the first sentence first: their bit masks and labels (from 1);
+    for each of the B sentences the number of its constituents and its length."""
     count, length = np.array(counts), np.array(lengths)
     assert count.all()
     batch, width, words = len(count), max(lengths), -(-int(count.max()) // BITS)

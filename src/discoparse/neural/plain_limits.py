@@ -8,7 +8,8 @@ Shapes: S sentences with plain constraints, G required constituents of all of th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 import numpy as np
@@ -17,8 +18,8 @@ from discoparse.neural.limits import Limits
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.system.constraints import Constraints
 
-_LONGEST = 62  # tokens: a set of them must fit into 64 bits, with a sign
-_AT_ONCE = 4096  # sentences
+_LONGEST = 63  # tokens: a set of them must fit into 64 bits, one of which is the sign
+_MOST_PAIRS = 1 << 19  # of constituents of one sentence that are compared at once, which bounds the memory
 _ANY: list[int] = []  # label ids, where any label will do
 
 
@@ -27,23 +28,31 @@ def plain_limits(
 ) -> list[Limits | None]:
     """The limits of the sentences whose constraints are plain and can be met; None for the others."""
     found: list[Limits | None] = [None] * len(sentences)
-    for start in range(0, len(sentences), _AT_ONCE):
-        part = range(start, min(start + _AT_ONCE, len(sentences)))
-        chosen = [k for k in part if _may_be_plain(constraints[k], len(sentences[k]))]
-        some = [one for k in chosen if (one := constraints[k]) is not None]
-        if some:
-            for k, limits in zip(chosen, _limits(some, [len(sentences[k]) for k in chosen], vocabulary), strict=True):
-                found[k] = limits
+    for part in _parts(constraints, list(map(len, sentences))):
+        numbers, some, lengths = zip(*part, strict=True)
+        for k, limits in zip(numbers, _limits(some, lengths, vocabulary), strict=True):
+            found[k] = limits
     return found
 
 
-def _may_be_plain(one: Constraints | None, length: int) -> bool:
-    """A tree has fewer than 2n different constituents, so that there are not too many pairs of them."""
-    return (
-        one is not None
-        and 0 < len(one.constituents) < 2 * length <= 2 * _LONGEST
-        and not (one.forbidden or one.tags or one.words)
-    )
+def _parts(
+    constraints: Sequence[Constraints | None], lengths: list[int]
+) -> Iterator[list[tuple[int, Constraints, int]]]:
+    """Sentences that may be plain, in parts with so few pairs of constituents that they fit into memory: the number of
+    each, its constraints, and its length."""
+    part, pairs = list[tuple[int, Constraints, int]](), 0
+    for k, (one, length) in enumerate(zip(constraints, lengths, strict=True)):
+        if one is None or not one.constituents or one.forbidden or one.tags or one.words is not None:
+            continue
+        count = len(one.constituents)
+        if length <= _LONGEST and count < 2 * length:  # a tree has no more different ones
+            part.append((k, one, length))
+            pairs += count * count
+        if pairs > _MOST_PAIRS:
+            yield part
+            part, pairs = [], 0
+    if part:
+        yield part
 
 
 def _limits(constraints: Sequence[Constraints], lengths: Sequence[int], vocabulary: Vocabulary) -> list[Limits | None]:
@@ -53,11 +62,11 @@ def _limits(constraints: Sequence[Constraints], lengths: Sequence[int], vocabula
     end = np.cumsum(count)
     sentence = np.repeat(np.arange(len(count)), count)  # [G]
     masks = _masks([entry.tokens for entry in entries], length[sentence])  # [G] 0 where tokens are none of the sentence
-    wrong = (masks == 0) | np.array([one is None for one in ids])
+    wrong = (masks == 0) | np.array([labels is None for labels in ids])
     first, second = _pairs(end[sentence])
-    one, other = masks[first], masks[second]
-    both = one & other
-    clash = (one == other) | ((both != 0) & (both != one) & (both != other))  # the same, or not nested
+    mask, other = masks[first], masks[second]
+    both = mask & other
+    clash = (mask == other) | ((both != 0) & (both != mask) & (both != other))  # the same, or not nested
     wrong[first[clash]] = True
     left_out = np.logical_or.reduceat(wrong, end - count).tolist()  # [S]
     sets, found = masks.tolist(), list[Limits | None]()
@@ -75,7 +84,7 @@ def _masks(sets: Sequence[frozenset[int]], lengths: np.ndarray) -> np.ndarray:
     """Sets of tokens of sentences of some lengths [G] as bit masks [G]; 0 for an empty set or one with other tokens."""
     size = np.fromiter(map(len, sets), np.int64, len(sets))
     try:
-        token = np.fromiter(chain.from_iterable(sets), np.int64, int(size.sum()))  # [K]
+        token = np.array(array("q", list(chain.from_iterable(sets))))  # [K]; refuses what is no integer
     except OverflowError:
         return np.zeros_like(size)
     owner = np.repeat(np.arange(len(sets)), size)  # [K]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from discoparse.errors import DiscoparseError
+from discoparse.errors import ComputationError
 from discoparse.tree import Node, Token, Tree
 
 SHIFT = -1
@@ -95,7 +95,7 @@ def bracketed(
                 first, text = focus[0][0], " ".join([part for _, part in focus])
             focus = [(first, f"{opening}{text}{closing}")]
     if not code:
-        raise DiscoparseError(_NO_ROOT)
+        raise ComputationError(_NO_ROOT)
     ((_, text),) = focus
     return text
 
@@ -137,7 +137,7 @@ def build_tree(
             focus = [(first, node)]
         foci.append(focus)
     if not chain:
-        raise DiscoparseError(_NO_ROOT)
+        raise ComputationError(_NO_ROOT)
     ((_, root),) = focus
     assert isinstance(root, Node)
     return Tree(tokens, root)

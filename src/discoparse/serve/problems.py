@@ -7,7 +7,7 @@ import sys
 import traceback
 from typing import Any
 
-from discoparse.errors import DiscoparseError
+from discoparse.errors import ComputationError, DiscoparseError
 from discoparse.serve.exchange import Response
 
 
@@ -31,7 +31,7 @@ def as_refusal(error: Exception) -> Refusal:
     """What to answer where something failed. Errors of the program are told to its operator, and not to the client."""
     if isinstance(error, Refusal):
         return error
-    if isinstance(error, DiscoparseError):
+    if isinstance(error, DiscoparseError) and not isinstance(error, ComputationError):
         return Refusal(422, str(error))
     traceback.print_exception(error, file=sys.stderr)
     return Refusal(500, "the server failed on this request; its log says why")

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
+from operator import index
 from typing import Any, NamedTuple
 
 from discoparse.errors import DiscoparseError
@@ -21,7 +22,6 @@ from discoparse.tree import ROOT, Tree, indexes
 
 UNSPECIFIED = "_"  # as a label or tag of a partial tree: not known
 _NONE: frozenset[int] = frozenset()
-_MOST_TOKENS = 1 << 16  # more than any sentence has: bit masks of tokens are small
 
 
 class ConstraintError(DiscoparseError, ValueError):
@@ -52,7 +52,6 @@ class Required:
 
 
 class _Facts(NamedTuple):
-    last: int  # the highest token; that of no sentence if some token is of none
     by_mask: dict[int, Required]
     label_clash: tuple[Required, Required] | None  # two requirements with the same tokens but different labels
     nested: bool  # of any two sets, one contains the other or they are disjoint
@@ -126,13 +125,14 @@ class Constraints:
         """Refuse constraints that no tree over these words can meet, or that are about other words."""
         if self.words is not None and list(self.words) != list(words):
             raise ConstraintError(f"the constraints are for the sentence {_quoted(self.words)}, not {_quoted(words)}")
-        facts = self._facts
-        if facts.last >= len(words):
-            self._refuse_tokens(chain.from_iterable(entry.tokens for entry in self.constituents), words)
-        if self.forbidden:
-            self._refuse_tokens(chain.from_iterable(self.forbidden), words)
+        first, last = self._extent
+        if first < 0 or last >= len(words):  # before bit masks are made of them
+            self._refuse_tokens(chain.from_iterable(self._token_sets()), words)
         if self.tags:
             self._refuse_tokens(self.tags, words)
+        facts = self._facts
+        if 0 in facts.by_mask:
+            raise ConstraintError("a constituent without tokens is required")
         if facts.label_clash is not None:
             entry, other = facts.label_clash
             raise ConstraintError(
@@ -168,19 +168,23 @@ class Constraints:
         """The forbidden sets as bit masks, in the same way."""
         return list(map(_mask, self.forbidden))
 
+    def _token_sets(self) -> list[frozenset[int]]:
+        """All sets of tokens, required or forbidden."""
+        return [*[entry.tokens for entry in self.constituents], *self.forbidden]
+
+    @cached_property
+    def _extent(self) -> tuple[int, int]:
+        """The lowest and the highest number of a token in any set; no token at all fits every sentence."""
+        tokens = _NONE.union(*self._token_sets())
+        return (min(tokens), max(tokens)) if tokens else (0, -1)
+
     @cached_property
     def _facts(self) -> _Facts:
-        """What is true of the required constituents, whatever sentence they are for."""
+        """What is true of the required constituents, whatever sentence they are for. Makes bit masks: see `check`."""
         by_mask: dict[int, Required] = {}
         clash = None
-        tokens = _NONE.union(*[entry.tokens for entry in self.constituents])
-        last = max(tokens, default=-1)
-        if last >= _MOST_TOKENS or min(tokens, default=0) < 0:
-            return _Facts(_MOST_TOKENS, {}, None, True)
         for entry in self.constituents:
             mask = _mask(entry.tokens)
-            if not mask:
-                raise ConstraintError("a constituent without tokens is required")
             before = by_mask.setdefault(mask, entry)
             if before is entry or (entry.label is None and entry.labels is None):
                 continue
@@ -190,13 +194,13 @@ class Constraints:
                 clash = clash or (entry, before)
             elif entry.labels is not None:
                 by_mask[mask] = entry
-        return _Facts(last, by_mask, clash, _nested(by_mask))
+        return _Facts(by_mask, clash, _nested(by_mask))
 
     def _check_forbidden(self, words: Sequence[str]) -> None:
-        for tokens in self.forbidden:
+        for tokens, mask in zip(self.forbidden, self.forbidden_masks, strict=True):
             if len(tokens) == len(words):
                 raise ConstraintError("the whole sentence is forbidden, but it is always a constituent")
-            entry = self.by_mask.get(_mask(tokens))
+            entry = self.by_mask.get(mask)
             if entry is not None:
                 raise ConstraintError(
                     f"{_shown(entry, words)} is both required and forbidden",
@@ -219,7 +223,7 @@ class Constraints:
 def _mask(tokens: frozenset[int]) -> int:
     mask = 0
     for token in tokens:
-        mask |= 1 << token
+        mask |= 1 << index(token)  # numbers of other kinds, such as NumPy's, may be too small for a mask
     return mask
 
 
