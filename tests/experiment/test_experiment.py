@@ -192,6 +192,26 @@ def test_report_elsewhere_with_notes_and_without_models(treebank: Path, output: 
     assert not (copy / "report.md").exists()
 
 
+def test_a_report_on_nothing_but_variants(output: Path, tmp_path: Path) -> None:
+    """Runs of a plan whose settings all differ from the recipe's: tables have them, pictures are of plain runs."""
+    copy = tmp_path / "copy"
+    shutil.copytree(output, copy, ignore=shutil.ignore_patterns("model", "report*"))
+    for oracle, seed in (run.split("-")[1:] for run in RUNS):
+        run = copy / "own" / f"fast-{oracle}-{seed}"
+        metrics = json.loads((run / "metrics.json").read_text())
+        changed = {**metrics, "run": {**metrics["run"], "variant": "hidden=24"}}
+        (run / "metrics.json").write_text(json.dumps(changed))
+        run.rename(run.with_name(f"fast-{oracle}-hidden=24-{seed}"))
+    command = ["experiment", str(tmp_path / "own"), "--output", str(copy), "--report-only"]
+    make_treebank(tmp_path / "own")
+    outcome = CliRunner().invoke(cli, command)
+    assert outcome.exit_code == 0, outcome.output
+    page = (copy / "report.md").read_text(encoding="utf-8")
+    assert {row["oracle"] for row in rows(copy, "scores-dev")} == {"static, hidden=24", "complete, hidden=24"}
+    assert "own-memory.svg" in page
+    assert "Learning curves" not in page
+
+
 def test_other_settings_are_refused(treebank: Path, output: Path) -> None:
     """Runs of different settings never end up in one row of a table."""
     outcome = experiment(treebank, output, updates=21)

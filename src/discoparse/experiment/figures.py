@@ -22,7 +22,7 @@ def pictures(figures: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Name, title and SVG of every picture."""
     yield "memory", "Size of the memory", memory_picture(figures)
     yield "transitions", "Transitions against length", transition_picture(figures)
-    for name, score in (("f1", "F1"), ("disc_f1", "discontinuous F1")):
+    for name, score in (("f1", "F1"), ("disc_f1", "discontinuous F1")) if figures["curves"] else ():  # of plain systems
         yield f"curve-{name}", f"Learning curves, {score}", curve_picture(figures, name, score)
 
 

@@ -98,11 +98,12 @@ def write_report(path: Path, treebanks: Sequence[Figures], notes: str | None = N
 
 
 def _pictures(report: ResultsPage, treebanks: Sequence[Figures], names: Sequence[str], head: str | None = None) -> None:
-    if head:
-        report.text(head)
     for figures in treebanks:
         for name, title, svg in pictures(figures):
             if name in names:
+                if head:
+                    report.text(head)
+                    head = None
                 report.picture(f"{figures['treebank']}-{name}", f"{figures['treebank']}: {title}", svg)
 
 
