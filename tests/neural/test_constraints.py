@@ -11,7 +11,7 @@ from walks import random_gold
 
 import discoparse.neural.chains as chains_module
 import discoparse.neural.constraints as constraints_module
-import discoparse.neural.plain_limits as plain_limits_module
+import discoparse.parser.constraining as constraining_module
 from discoparse.errors import DiscoparseError
 from discoparse.neural.chains import ChainScores
 from discoparse.neural.codes import longest_chain
@@ -211,7 +211,7 @@ def test_many_sentences_have_the_limits_of_each(parser, plain, monkeypatch):
     """Constraints as objects and as data, sentences without any, one of a hundred words, and which one is wrong."""
     rng = random.Random(5)
     if not plain:
-        monkeypatch.setattr(plain_limits_module, "plain_limits", lambda constraints, *_: [None] * len(constraints))
+        monkeypatch.setattr(constraining_module, "plain_limits", lambda constraints, *_: [None] * len(constraints))
     lengths = [3, 5, 100, 7, 2, 64, 63]
     words = [["dog"] * length for length in lengths]
     given = [some_constraints(rng, length, parser) for length in lengths]

@@ -1,18 +1,53 @@
-"""Constraints on the sentences of a stream, from a file of JSON lines: line n is about sentence n."""
+"""Constraints on many sentences: a list of them, or a stream and a file of JSON lines (line n is about sentence n)."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from discoparse.errors import DiscoparseError
 from discoparse.files.streams import decoded, open_bytes
+from discoparse.neural.plain_limits import plain_limits
 from discoparse.parser.passages import Notice, Passage
-from discoparse.system.constraints import ConstraintError
+from discoparse.system.constraints import ConstraintError, Constraints
 
 if TYPE_CHECKING:
+    from discoparse.neural.limits import Limits
     from discoparse.parser.parser import Parser
+
+
+def all_limits(
+    parser: Parser,
+    sentences: Sequence[Sequence[str]],
+    constraints: Sequence[Constraints | Mapping[str, Any] | None],
+) -> list[Limits | None]:
+    """`Parser.limits` of all sentences, faster than one by one; a `ConstraintError` is about the first that has any."""
+    if len(constraints) != len(sentences):
+        raise DiscoparseError(f"{len(constraints)} constraints for {len(sentences)} sentences: give one for each")
+    if any(given is not None for given in constraints):
+        parser.require_one_model()
+    known: list[Constraints | None] = []
+    problem: ConstraintError | None = None
+    for given in constraints:
+        try:
+            known.append(given if given is None or isinstance(given, Constraints) else Constraints.from_json(given))
+        except ConstraintError as error:
+            problem = error  # that of a sentence before comes first
+            break
+    number = len(known) + 1
+    found = plain_limits(known, sentences[: len(known)], parser.vocabulary)
+    for k, one in enumerate(known):
+        if found[k] is None and one is not None:
+            try:
+                found[k] = parser.limits(sentences[k], one)
+            except ConstraintError as error:
+                number, problem = k + 1, error
+                break
+    if problem is not None:
+        raise ConstraintError(f"sentence {number}: {problem}", problem.pair) from None
+    return found
 
 
 class ConstraintLines:

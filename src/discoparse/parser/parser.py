@@ -23,12 +23,13 @@ from discoparse.neural.limits import Limits, limits_for
 from discoparse.neural.replay import build_tree, replay
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.parser.belief_trees import believed_tree
+from discoparse.parser.constraining import all_limits
 from discoparse.parser.doubt import Doubt
 from discoparse.parser.passages import Notice, Passage, passage_size, read_text, tagged
 from discoparse.parser.processes import PROCESS, use_threads_elsewhere
 from discoparse.parser.tokens import texts, unparsable, word_lists
 from discoparse.parser.windows import WINDOW_TOKENS, windows
-from discoparse.system.constraints import ConstraintError, Constraints
+from discoparse.system.constraints import Constraints
 from discoparse.tree import Token, Tree
 
 if TYPE_CHECKING:
@@ -326,39 +327,8 @@ class Parser:
             lists.append(words)
         if constraints is None:
             return [Passage(words) for words in lists]
-        limits = self._all_limits(lists, constraints)
+        limits = all_limits(self, lists, constraints)
         return [Passage(words, limits=within) for words, within in zip(lists, limits, strict=True)]
-
-    def _all_limits(
-        self, sentences: Sequence[Sequence[str]], constraints: Sequence[Constraints | Mapping[str, Any] | None]
-    ) -> list[Limits | None]:
-        """`limits` of all sentences; faster than one by one."""
-        from discoparse.neural.plain_limits import plain_limits
-
-        if len(constraints) != len(sentences):
-            raise DiscoparseError(f"{len(constraints)} constraints for {len(sentences)} sentences: give one for each")
-        if any(given is not None for given in constraints):
-            self.require_one_model()
-        known: list[Constraints | None] = []
-        problem: tuple[int, ConstraintError] | None = None
-        for k, given in enumerate(constraints):
-            try:
-                known.append(given if given is None or isinstance(given, Constraints) else Constraints.from_json(given))
-            except ConstraintError as error:
-                problem = k, error  # the sentences before may have others
-                break
-        found = plain_limits(known, sentences[: len(known)], self.vocabulary)
-        for k, one in enumerate(known):
-            if found[k] is None and one is not None:
-                try:
-                    found[k] = self.limits(sentences[k], one)
-                except ConstraintError as error:
-                    problem = k, error
-                    break
-        if problem is not None:
-            place, reason = problem
-            raise ConstraintError(f"sentence {place + 1}: {reason}", reason.pair) from None
-        return found
 
     def _parse_window(self, window: Sequence[Passage | None], doubt: Doubt | None = None) -> list[Tree | None]:
         """Parse what fits into memory at once, in batches of sentences of like length."""
