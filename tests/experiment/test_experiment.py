@@ -189,6 +189,7 @@ def test_report_elsewhere_with_notes_and_without_models(treebank: Path, output: 
     assert "Tiny, and **only** a test." in text
     assert (page.parent / "results" / "own-memory.svg").exists()
     assert "](results/own-memory.svg)" in text
+    assert [text.count(f"\n## {head}\n") for head in ("Learning curves", "The memory")] == [1, 1]
     assert not (copy / "report.md").exists()
 
 
