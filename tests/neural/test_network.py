@@ -11,7 +11,7 @@ from oracle_batches import batch_oracle, decisions_for
 from torch import nn
 from walks import random_gold
 
-from discoparse.neural.network import Dropout, Inputs, Network, NetworkConfig, stacked
+from discoparse.neural.network import BiLSTM, Dropout, Inputs, Network, NetworkConfig, stacked
 from discoparse.neural.scoring import FoldedScorers, ScoringPolicy
 from discoparse.training.objective import factored_inputs, plain_inputs, score_pairs
 from discoparse.tree import gap_tokens
@@ -110,6 +110,25 @@ def test_padding_and_neighbours_do_not_change_a_sentence(network):
     alone = network.encoder(Inputs(words[1:, :3], forms[1:, :3], characters, form_lengths, torch.tensor([3])))
     for together, single in zip(both, alone, strict=True):
         torch.testing.assert_close(together[1:, :3], single, atol=1e-5, rtol=0)
+
+
+def test_padding_does_not_change_a_word_form():
+    """c(x) of forms of all lengths together, some short, some long, is that of each alone; so are the gradients."""
+    torch.manual_seed(0)
+    layer = BiLSTM(4, 3)
+    lengths = torch.tensor([5, 1, 30, 2, 2, 11, 6, 7, 1, 19, 4])
+    x = torch.randn(len(lengths), 30, 4, requires_grad=True)
+    weights = torch.randn(len(lengths), 6)
+
+    together = layer.ends(x, lengths)
+    (gradient,) = torch.autograd.grad((together * weights).sum(), x)
+    for row, length in enumerate(lengths.tolist()):
+        one = x.detach()[row : row + 1, :length].requires_grad_()
+        alone = layer.ends(one, lengths[row : row + 1])
+        torch.testing.assert_close(together[row : row + 1], alone, atol=1e-6, rtol=0)
+        (expected,) = torch.autograd.grad((alone * weights[row]).sum(), one)
+        torch.testing.assert_close(gradient[row, :length], expected[0], atol=1e-6, rtol=0)
+        assert not gradient[row, length:].any()
 
 
 def test_initialisation_is_the_paper_s():

@@ -17,6 +17,7 @@ from discoparse.neural import kernels
 from discoparse.neural.config import NetworkConfig, StoredNetwork
 from discoparse.neural.pretrained import Pieces, Pretrained
 
+_SHORT = 4  # sequences so short or shorter are of like length
 POSITIONS = 4  # a set is represented by min(s), max(s) and the first and last token of its gap (Section 3.2)
 
 
@@ -64,8 +65,18 @@ class BiLSTM(nn.Module):
 
     def ends(self, x: Tensor, lengths: Tensor) -> Tensor:
         """The state of each direction after its last element: [B, N, input] -> [B, 2 x hidden]."""
-        if x.is_cuda and kernels.available():
-            return both_ends(self._states(x, lengths), lengths)
+        if x.is_cuda:
+            return both_ends(self._states(x, lengths), lengths) if kernels.available() else self._ends(x, lengths)
+        # A CPU takes as long for padding as for the rest: sequences of like length go together.
+        order = lengths.argsort()
+        shortest_first, sorted_lengths = look_up(x.flatten(1), order).view(x.shape), lengths[order]
+        counts = _of_like_length(sorted_lengths.tolist())
+        parts = zip(shortest_first.split(counts), sorted_lengths.split(counts), strict=True)
+        ends = [self._ends(part[:, : int(part_lengths[-1])], part_lengths) for part, part_lengths in parts]
+        return look_up(torch.cat(ends), order.argsort())
+
+    def _ends(self, x: Tensor, lengths: Tensor) -> Tensor:
+        """`ends`, with all padding."""
         ahead, _ = self.forward_lstm(x)
         back, _ = self.backward_lstm(_take(x, _mirror(lengths, x.shape[1])))
         last = (lengths - 1)[:, None]
@@ -106,6 +117,22 @@ def stacked(one: Tensor, other: Tensor) -> Tensor:
         adjacent: Tensor = _Adjacent.apply(one, other)  # type: ignore[no-untyped-call]
         return adjacent
     return torch.stack([one, other])
+
+
+def _of_like_length(lengths: list[int]) -> list[int]:
+    """Cut sorted lengths where one is more than half as long again as the first: how many there are of each sort.
+
+    >>> _of_like_length([1, 4, 6, 7, 10, 11])
+    [3, 2, 1]
+    """
+    counts: list[int] = []
+    most = 0.0
+    for length in lengths:
+        if length > most:
+            counts.append(0)
+            most = 1.5 * max(length, _SHORT)
+        counts[-1] += 1
+    return counts
 
 
 def both_ends(states: Tensor, lengths: Tensor) -> Tensor:

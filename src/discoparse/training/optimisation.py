@@ -75,7 +75,7 @@ class Optimisation:
                 _groups(trained, recipe.weight_decay, share_of),
                 lr=recipe.learning_rate,
                 betas=(0.9, recipe.beta2),
-                fused=self.parameters[0].is_cuda,
+                fused=True,
             )
 
     def update(self, loss: Tensor) -> None:
