@@ -245,29 +245,28 @@ def _mass(parser: Parser, sentences: Sequence[Sequence[str]], derive: Derive) ->
 def speed(parser: Parser, gold: Sequence[Tree], samples: int, best: bool = True) -> None:
     """Times as multiples of greedy parsing of the same sentences in the same turn: the median, and the range. On a CPU
     it is CPU time, whatever else keeps the machine busy. The `best` trees take longer than all else together."""
-    half = []
+    given = {"one": [], "half": []}
     rng = random.Random(1)
     for tree in gold:
         every = Constraints.from_tree(tree).constituents
-        half.append(Constraints(tuple(one for one in every if rng.random() < 0.5)))
+        given["one"].append(Constraints(tuple(rng.sample(every, min(1, len(every))))))
+        given["half"].append(Constraints(tuple(one for one in every if rng.random() < 0.5)))
     print(f"{len(gold)} sentences together:")
-    _compare(parser, [tree.words for tree in gold], half, samples, best, 1)
+    _compare(parser, [tree.words for tree in gold], given, samples, best, 1)
     lone = sorted(range(len(gold)), key=lambda k: len(gold[k]))[len(gold) // 2 :: len(gold)]
     print(f"one sentence of {len(gold[lone[0]])} words, {_LONE} times:")
-    _compare(parser, [gold[k].words for k in lone], [half[k] for k in lone], samples, best, _LONE)
+    some = {name: [every[k] for k in lone] for name, every in given.items()}
+    _compare(parser, [gold[k].words for k in lone], some, samples, best, _LONE)
 
 
 def _compare(
-    parser: Parser, words: list[list[str]], half: list[Constraints], samples: int, best: bool, times: int
+    parser: Parser, words: list[list[str]], given: dict[str, list[Constraints]], samples: int, best: bool, times: int
 ) -> None:
-    ways = {
-        "greedy": lambda: parser.parse_tokens(words),
-        "half of the constituents given": lambda: parser.parse_tokens(words, constraints=half),
-        **{
-            f"{count} samples": (lambda count=count: parser.parse_tokens(words, probabilities=count))
-            for count in sorted({16, samples})
-        },
-    }
+    ways: dict[str, Callable[[], object]] = {"greedy": lambda: parser.parse_tokens(words)}
+    for name, constraints in given.items():
+        ways[f"{name} of the constituents given"] = partial(_within, parser, words, constraints)
+    for count in sorted({16, samples}):
+        ways[f"{count} samples"] = partial(parser.parse_tokens, words, probabilities=count)
     if best:
         ways["5 best"] = lambda: parser.parse_tokens(words, best=5)
     clock = time.process_time if parser.device.type == "cpu" else time.perf_counter
@@ -286,6 +285,11 @@ def _compare(
         ratios = sorted(one / greedy for one, greedy in zip(runs, seconds["greedy"], strict=True))
         spread = f"x {ratios[len(ratios) // 2]:.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
         print(f"{name:32} {1000 * min(runs):8.2f} ms  {spread}")
+
+
+def _within(parser: Parser, words: list[list[str]], given: list[Constraints]) -> list[Tree]:
+    """The constraints are new objects, which remember nothing of the turn before."""
+    return parser.parse_tokens(words, constraints=[Constraints(one.constituents) for one in given])
 
 
 MEASUREMENTS = {
