@@ -181,16 +181,57 @@ def test_report_elsewhere_with_notes_and_without_models(treebank: Path, output: 
     shutil.copytree(output, copy, ignore=shutil.ignore_patterns("model", "report*"))
     page = tmp_path / "docs" / "results.md"
     page.parent.mkdir()
-    page.with_name("results-notes.md").write_text("## Reading\n\nTiny, and **only** a test.\n")
+    page.with_name("results-notes.md").write_text("# Mine\n\n## Reading\n\nTiny, and **only** a test.\n")
     outcome = experiment(treebank, copy, "--report-only", "--report", str(page))
     assert outcome.exit_code == 0, outcome.output
     assert trained(outcome) == []
     text = page.read_text(encoding="utf-8")
     assert "Tiny, and **only** a test." in text
+    assert re.findall(r"^# .*", text, flags=re.M) == ["# Mine"]
+    assert "\n# Results\n" in (output / "report.md").read_text(encoding="utf-8")
     assert (page.parent / "results" / "own-memory.svg").exists()
     assert "](results/own-memory.svg)" in text
     assert [text.count(f"\n## {head}\n") for head in ("Learning curves", "The memory")] == [1, 1]
     assert not (copy / "report.md").exists()
+
+
+def test_an_archive_has_no_words_and_gives_the_same_report(treebank: Path, output: Path, tmp_path: Path) -> None:
+    """What is published of the runs has every figure of the report, and no word of the treebank."""
+    archive = tmp_path / "archive"
+    command = ["experiment", str(treebank), "--report-only", "--output"]
+    outcome = CliRunner().invoke(cli, [*command, str(output), "--archive", str(archive)])
+    assert outcome.exit_code == 0, outcome.output
+    assert {path.name for path in (archive / "own").iterdir()} == {*RUNS, "speed-cpu.json"}
+    for name in RUNS:
+        kept = {path.name for path in (archive / "own" / name).iterdir()}
+        assert kept == {"metrics.json", "dev-counts.npz", "dev.discbracket.gz", "test.discbracket.gz"}
+        for part in ("dev", "test"):
+            hidden = list(read_trees(archive / "own" / name / f"{part}.discbracket.gz"))
+            assert {word for tree in hidden for word in tree.words} == {"_"}
+    before = results(output)
+    outcome = CliRunner().invoke(cli, [*command, str(archive)])
+    assert outcome.exit_code == 0, outcome.output
+    assert results(archive) == before
+    assert (archive / "report.md").read_text(encoding="utf-8") == (output / "report.md").read_text(encoding="utf-8")
+
+
+def test_an_archive_is_of_one_treebank(treebank: Path, output: Path, tmp_path: Path) -> None:
+    """Words of other sentences are not put into archived trees."""
+    command = ["experiment", str(treebank), "--report-only", "--output"]
+    CliRunner().invoke(cli, [*command, str(output), "--archive", str(tmp_path / "archive")])
+    other = tmp_path / "own"
+    shutil.copytree(treebank, other)
+    trees = list(read_trees(other / "dev.export"))
+    write_trees([trees[1], trees[0], *trees[2:]], other / "dev.export")
+    assert len(trees[0]) != len(trees[1])
+    outcome = CliRunner().invoke(cli, ["experiment", str(other), "--report-only", "-o", str(tmp_path / "archive")])
+    assert "trees of other sentences than dev" in str(outcome.exception)
+
+
+def test_runs_are_not_archived_where_they_are(treebank: Path, output: Path) -> None:
+    """Their predictions would lose their words."""
+    outcome = experiment(treebank, output, "--archive", str(output))
+    assert "archive them in another directory" in str(outcome.exception)
 
 
 def test_a_report_on_nothing_but_variants(output: Path, tmp_path: Path) -> None:

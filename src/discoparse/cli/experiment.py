@@ -41,6 +41,11 @@ from discoparse.training import ORACLES, RECIPES
 @click.option(
     "--notes", type=click.Path(exists=True, dir_okay=False), help="Markdown to include in the page [PAGE-notes.md]."
 )
+@click.option(
+    "--archive",
+    type=click.Path(file_okay=False),
+    help="Directory for what a report needs of the finished runs, without the words of the treebanks.",
+)
 def command(
     treebank_dirs: tuple[str, ...],
     output: str,
@@ -57,6 +62,7 @@ def command(
     report_only: bool,
     report: str | None,
     notes: str | None,
+    archive: str | None,
 ) -> None:
     """Reproduce the paper's tables and figures on treebanks.
 
@@ -80,7 +86,7 @@ def command(
                 click.echo(f"{name}  finished" if finished else name)
             tell(f"{sum(finished for _, finished in runs)} of {len(runs)} runs are finished")
             return
-    page = run_experiment(treebank_dirs, output, plan, report=report, notes=notes, progress=tell)
+    page = run_experiment(treebank_dirs, output, plan, report=report, notes=notes, archive=archive, progress=tell)
     if page is None:
         tell("not all runs are finished: run the same command again to continue, or --report-only for what there is")
         sys.exit(1)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from discoparse.errors import DiscoparseError, UsageError
+from discoparse.experiment.archive import archive_runs
 from discoparse.experiment.measures import measure
 from discoparse.experiment.plan import Progress, Run, Treebank, find_treebank, finished_runs, plan_runs
 from discoparse.experiment.planfile import read_plan
@@ -43,9 +44,10 @@ def run_experiment(
     *,
     report: str | Path | None = None,
     notes: str | Path | None = None,
+    archive: str | Path | None = None,
     progress: Progress = lambda message: None,
 ) -> Path | None:
-    """Train what is unfinished (nothing if there is no plan) and write the report; its path.
+    """Train what is unfinished (nothing if there is no plan), write the report and `archive` the runs; the page's path.
 
     None if training was stopped before all runs were finished: the same call goes on from there.
     """
@@ -53,12 +55,16 @@ def run_experiment(
     treebanks = [find_treebank(directory) for directory in directories]
     if len({treebank.name for treebank in treebanks}) < len(treebanks):
         raise UsageError("two of the treebanks have the same name: rename one of the directories")
+    if archive is not None and Path(archive).resolve() == output.resolve():
+        raise UsageError(f"{archive} is where the runs themselves are: archive them in another directory")
     if plan is not None and not train_all(_jobs(treebanks, output, plan), plan.jobs, plan.stop_after, progress):
         return None
     figures = [_figures(treebank, output / treebank.name, plan is not None, progress) for treebank in treebanks]
     page = Path(report) if report else output / REPORT
     write_report(page, figures, read_notes(page, notes))
     progress(f"the report is {page}")
+    if archive is not None:
+        archive_runs(treebanks, output, Path(archive), progress)
     return page
 
 

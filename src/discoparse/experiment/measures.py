@@ -15,13 +15,13 @@ from discoparse.evaluation.counts import Counts
 from discoparse.evaluation.result import Scores, summarise
 from discoparse.evaluation.seed_significance import compare_seeds
 from discoparse.evaluation.significance import compare_results
+from discoparse.experiment.archive import predicted_trees
 from discoparse.experiment.epochs import has_counts, held_out_counts
 from discoparse.experiment.plan import FinishedRun, Progress, Treebank, comparable, is_variant
 from discoparse.experiment.tables import Spread
 from discoparse.system.constituents import tree_constituents
 from discoparse.system.derivation_lengths import SYSTEMS, memory_json, memory_sizes, shifts, structural_length
 from discoparse.tree import Tree
-from discoparse.treebank import read_trees
 from discoparse.treebank.stats import Statistics
 
 SCORES = ("f1", "precision", "recall", "disc_f1", "disc_precision", "disc_recall", "pos")
@@ -89,7 +89,7 @@ def _about(run: FinishedRun) -> dict[str, Any]:
 def score(gold: Sequence[Tree], groups: Groups, part: str) -> dict[str, Any]:
     """Scores of every group of runs, tests between their oracles, and breakdowns."""
     results = {
-        key: [evaluate(gold, read_trees(run.predictions(part))) for run in members]
+        key: [evaluate(gold, predicted_trees(run, part, gold)) for run in members]
         for key, members in groups.items()
         if members
     }

@@ -56,18 +56,20 @@ class ResultsPage:
 
 
 def write_report(path: Path, treebanks: Sequence[Figures], notes: str | None = None) -> None:
-    """Write the page `path` about some treebanks (`measures.measure`), hand-written notes included."""
+    """Write the page `path` about some treebanks (`measures.measure`), hand-written notes included; a heading that
+    these begin with is the page's."""
     report = ResultsPage(path)
     names = ", ".join(figures["treebank"] for figures in treebanks)
+    title, notes = _split_title(notes or "")
     report.text(
-        "# Results",
+        f"# {title}",
         f"Trained and parsed with discoparse {__version__} on {names}. Every figure and picture on this page, except "
         "those of the paper and of other parsers, is made by the commands [at its end](#to-run-it-again); the folder "
         f"`{report.folder.name}` has the pictures, the tables as CSV with unrounded figures, and all of them for LaTeX "
         "(`tables.tex`).",
     )
     if notes:
-        report.text(notes.strip())
+        report.text(notes)
     report.text("## What was measured")
     report.table(sections.treebank_table(treebanks))
     report.table(sections.training_table(treebanks))
@@ -95,6 +97,16 @@ def write_report(path: Path, treebanks: Sequence[Figures], notes: str | None = N
         report.table(table)
     report.text("## To run it again", *_recipe_of_the_report(treebanks))
     report.write()
+
+
+def _split_title(notes: str) -> tuple[str, str]:
+    r"""The heading of the page, and the notes without it.
+
+    >>> _split_title("# The grid\n\nWhat was run."), _split_title("## Reading")
+    (('The grid', 'What was run.'), ('Results', '## Reading'))
+    """
+    first, _, rest = notes.strip().partition("\n")
+    return (first[2:].strip(), rest.strip()) if first.startswith("# ") else ("Results", notes.strip())
 
 
 def _pictures(report: ResultsPage, treebanks: Sequence[Figures], names: Sequence[str], head: str | None = None) -> None:

@@ -48,5 +48,9 @@ def speed_path(folder: Path, device: str) -> Path:
 
 def measured_speeds(folder: Path) -> list[dict[str, Any]]:
     """What was measured, on whichever machine."""
-    paths = (speed_path(folder, device) for device in _MOST_SENTENCES)
-    return [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
+    return [json.loads(path.read_text(encoding="utf-8")) for path in speed_files(folder)]
+
+
+def speed_files(folder: Path) -> list[Path]:
+    """The files with what was measured."""
+    return [path for device in _MOST_SENTENCES if (path := speed_path(folder, device)).exists()]
