@@ -12,12 +12,15 @@ import csv
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import repeat
 from pathlib import Path
 
 from discoparse.evaluation.student import two_sided_p
 from discoparse.evaluation.tables import p_value
 from discoparse.experiment.plan import is_variant
+from discoparse.experiment.sections import system_name
 from discoparse.experiment.tables import Cell, Spread, Table, markdown
+from discoparse.training.recipe import ORACLES, RECIPES
 
 RESEARCH = Path(__file__).resolve().parents[1] / "research"
 PAGE = RESEARCH / "oracles.md"
@@ -36,12 +39,14 @@ class Report:
     folder: Path
     number: int = 1  # of the first table
     prefix: str = ""  # of the names of their markers
+    variants: bool = False  # one table instead: every system, with the settings that set it apart and its memory
 
 
 REPORTS = (
     Report(RESEARCH / "results"),
     Report(RESEARCH / "grid", 3, "grid "),
     Report(RESEARCH / "paper-recipe", 5, "paper "),
+    Report(RESEARCH / "variants", 7, variants=True),
 )
 
 
@@ -49,7 +54,11 @@ def tables(report: Report) -> dict[str, str]:
     """The tables as Markdown, by the names of their markers."""
     folder = report.folder
     part = _HELD_OUT if (folder / f"scores-{_HELD_OUT}.csv").exists() else "dev"
-    scores = [row for row in _rows(folder / f"scores-{part}.csv") if not is_variant(row["oracle"])]
+    every = _rows(folder / f"scores-{part}.csv")
+    if report.variants:
+        table = _variant_table(every, _rows(folder / "memory.csv"), part)
+        return {"variants": markdown(replace(table, caption=f"Table {report.number}. {table.caption}"))}
+    scores = [row for row in every if not is_variant(row["oracle"])]
     both = folder / f"seed-tests-{part}.csv"
     tests = _seed_tests(_rows(both)) if both.exists() else _sentence_tests(_rows(folder / f"tests-{part}.csv"), scores)
     made = {"scores": _score_table(scores, part), "differences": _difference_table(tests, part)}
@@ -93,10 +102,32 @@ def _rows(path: Path) -> list[Row]:
         return list(csv.DictReader(file))
 
 
+def _variant_table(scores: list[Row], memory: list[Row], part: str) -> Table:
+    small = {(row["treebank"], row["derivations"]): float(row["at most 7 (%)"]) for row in memory}
+    rows: list[list[Cell]] = []
+    for row in scores:
+        treebank, recipe, system = row["treebank"], row["recipe"], row["oracle"]
+        oracle, _, variant = system.partition(", ")
+        settings = RECIPES[recipe].override(variant.split(",") if variant else [])
+        taught = "all of the set" if settings.optimal_set else "the preferred action"
+        explored = [f"{share:.0%}" for share in (settings.exploration, settings.exploration_start)]
+        if oracle == "static":
+            taught, explored = "the one action", ["–", "–"]
+        figures = [*map(_spread, repeat(row), _SCORES), small[treebank, system_name(recipe, system)]]
+        rows.append([treebank, oracle, taught, *explored, int(row["seeds"]), *figures])
+    rows.sort(key=lambda cells: (cells[0], ORACLES.index(str(cells[1])), *map(str, cells[2:5])))
+    heads = ["treebank", "oracle", "teaches", "batches explored", "after", "seeds", *_SCORES, "at most 7 items (%)"]
+    return Table("", f"Every oracle and its variants, scores on {_PARTS[part]}, and the memory", heads, rows, 1, 3)
+
+
+def _spread(row: Row, score: str) -> Spread:
+    return Spread(float(row[score]), float(row[f"{score} sd"]) if row[f"{score} sd"] else None)
+
+
 def _score_table(scores: list[Row], part: str) -> Table:
     rows: list[list[Cell]] = []
     for row in scores:
-        spreads = [Spread(float(row[s]), float(row[f"{s} sd"]) if row[f"{s} sd"] else None) for s in _SCORES]
+        spreads = map(_spread, repeat(row), _SCORES)
         rows.append([row["treebank"], row["recipe"], row["oracle"], int(row["seeds"]), *spreads])
     heads = ["treebank", "recipe", "oracle", "seeds", *_SCORES]
     return Table("", f"Scores on {_PARTS[part]}: mean ± standard deviation over seeds", heads, rows, 1, 3)

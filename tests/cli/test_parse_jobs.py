@@ -102,22 +102,27 @@ def near(one: object, other: object) -> bool:
 
 
 @pytest.mark.parametrize("format", ["jsonl", "json"])
-@pytest.mark.parametrize("wanted", ["best of text", "best of treebank", "keep", "models", "agreement"])
+@pytest.mark.parametrize(
+    "wanted", ["best of text", "best of treebank", "best without ids", "keep", "models", "agreement"]
+)
 def test_json_of_what_needs_trees(model, tmp_path, wanted, format):
     """Ids, ranks, nodes and comments: everything that these options write."""
     (tmp_path / "text.txt").write_bytes(TEXT.encode())
     words = [["What", "did", "you", "see", "?"], ["Go"], ["The", "old", "dog"]] * 15
     trees = [Tree.from_constituents([Token(w, "VB") for w in s], [("ROOT", range(len(s)))]) for s in words]
+    write_trees(trees, tmp_path / "gold.discbracket")
     for number, tree in enumerate(trees):
         tree.id = f"s{number}"
     write_trees(trees, tmp_path / "gold.export")
-    text, treebank = (
+    text, treebank, without_ids = (
         ["--input", str(tmp_path / "text.txt")],
         ["--from", "export", "--input", str(tmp_path / "gold.export")],
+        ["--from", "discbracket", "--input", str(tmp_path / "gold.discbracket")],
     )
     arguments = {
         "best of text": [*text, "--best", "3"],
         "best of treebank": [*treebank, "--best", "3"],
+        "best without ids": [*without_ids, "--best", "3"],
         "keep": [*treebank, "--keep", "tags"],
         "models": [*text, "--model", model],
         "agreement": [*text, "--model", model, "--agreement", "90"],
@@ -132,7 +137,10 @@ def test_json_of_what_needs_trees(model, tmp_path, wanted, format):
     if wanted == "keep":
         assert all(token["tag"] == "VB" for tree in found for token in tree["tokens"])
     if "best" in wanted:
-        assert [tree["id"] for tree in found[:2]] == (["1.1", "1.2"] if wanted == "best of text" else ["s0.1", "s0.2"])
+        first, third = ("s0", "s2") if wanted == "best of treebank" else ("1", "3")
+        ids = [tree["id"] for tree in found]
+        assert ids[:2] == [f"{first}.1", f"{first}.2"]
+        assert f"{third}.1" in ids
 
 
 def test_what_is_written_without_trees_is_what_is_written_of_trees(model, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 from discoparse.corpus import scheduling
 from discoparse.corpus.job import Job, Options, Outcome
-from discoparse.corpus.local_pool import LocalPool
+from discoparse.corpus.local_pool import LocalPool, _Process
 from discoparse.corpus.ray_pool import RayPool
 from discoparse.corpus.scheduling import Died, Done, Event, Incidents, Ready, Scheduler, Unusable
 from discoparse.corpus.work import Failure
@@ -202,6 +202,8 @@ def test_workers_of_this_machine_take_turns_on_gpus(monkeypatch):
     assert pool.room() == 4
     assert [pool._gpu(worker) for worker in range(5)] == ["3", "3", "5", "5", "3"]
     assert [LocalPool(JOB, 1)._gpu(worker) for worker in range(3)] == ["3", "5", "3"]
+    pool._processes = {7: _Process(None, None, 0), 9: _Process(None, None, 2)}
+    assert pool._free_place() == 1  # the successor of one that has died takes its place, and its GPU
     assert LocalPool(JOB, 1).room() == 2
     assert LocalPool(JOB)._gpu(0) is None
     assert LocalPool(JOB).room() >= 1

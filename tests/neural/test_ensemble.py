@@ -10,7 +10,7 @@ from tiny_encoders import save_encoder
 from tiny_models import SIZES, tiny_recipe, toy_treebank
 
 from discoparse.neural.decoder import Decoder
-from discoparse.neural.ensemble import ChainNumbers, EnsembleDecoder
+from discoparse.neural.ensemble import ChainNumbers, EnsembleDecoder, _Spellings
 from discoparse.neural.network import Network
 from discoparse.neural.replay import replay, yields
 from discoparse.neural.vocabulary import Vocabulary
@@ -188,3 +188,17 @@ def test_chain_numbers():
     numbers = ChainNumbers(Vocabulary([], [], [], [], rare=1))
     assert [numbers.number(chain) for chain in [(), ("NP",), ("S", "NP"), ("NP",)]] == [0, 1, 2, 1]
     assert numbers[2] == ("S", "NP")
+
+
+def test_spellings_are_those_of_all_chains_whatever_other_threads_keep():
+    """The network's table is kept for the next time; another thread may put a shorter one there at any moment."""
+
+    class Disturbed(_Spellings):
+        kept = property(lambda self: torch.empty(0, 1, dtype=torch.long), lambda self, table: None)
+
+    vocabulary = Vocabulary([], [], [], [("NP",), ("VP",)], rare=1)
+    numbers = ChainNumbers(vocabulary)
+    for chain in [("NP",), ("VP", "NP")]:
+        numbers.number(chain)
+    member = random_member(OTHERS, True, seed=1)
+    assert Disturbed(member).table(numbers).shape[0] == _Spellings(member).table(numbers).shape[0] == 3

@@ -9,12 +9,14 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 from pool_work import Errand, Unprepared
 
 from discoparse.errors import UsageError
 from discoparse.parser.jobs import Pool, WorkerDied, workers
+from discoparse.parser.jobs.pool import _Run
 from discoparse.parser.jobs.worker import WorkerError
 
 on_posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -138,6 +140,20 @@ def test_the_same_answer_is_given_again_when_a_worker_was_killed():
         assert list(pool.run([("ask", k) for k in range(30)], answer)) == [(k, k) for k in range(30)]
     assert counted == 30
     assert len(killed) == 2
+
+
+@pytest.mark.parametrize("first_to_die", [0, 1])
+def test_where_several_workers_are_killed_the_first_task_goes_on_first(first_to_die):
+    """Otherwise those that are done again could wait for an answer to one that nobody does."""
+    pool = SimpleNamespace(jobs=2, replace=lambda worker: "was killed", tell=lambda message: None)
+    run = _Run(pool, iter(range(99)), None, None, 2)
+    dead = [SimpleNamespace(tasks=[5, 6]), SimpleNamespace(tasks=[3, 4])]
+    run._rescue(dead[first_to_die])
+    run._rescue(dead[1 - first_to_die])
+    run.tasks = dict.fromkeys(range(3, 7))
+    successors = [SimpleNamespace(tasks=[], connection=SimpleNamespace(send=lambda message: None)) for _ in dead]
+    run._hand_out(successors)
+    assert [worker.tasks for worker in successors] == [[3], [4]]
 
 
 @on_posix

@@ -136,7 +136,23 @@ def test_time_that_is_up_at_once_leaves_an_encoder_all_the_same(tmp_path, capsys
     assert load_encoder(tmp_path / "out").info.metrics["held_out"]["read"] == 0
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_sentence_is_too_little(tmp_path, kind):
+    write_text(tmp_path / "text.txt", sentences=1)
+    with pytest.raises(DiscoparseError, match="the text has one sentence: too little"):
+        small_pretraining(tmp_path, kind)
+    write_text(tmp_path / "text.txt", sentences=3)
+    assert small_pretraining(tmp_path, kind, "three").finished
+
+
+def test_words_that_are_all_rare_are_too_little(tmp_path):
+    write_text(tmp_path / "text.txt", sentences=2)
+    with pytest.raises(DiscoparseError, match="no word occurs 50 times, so there is none to guess"):
+        small_pretraining(tmp_path, "bilstm", recipe=small_recipe("bilstm", min_frequency=50))
+
+
 def test_another_pretraining_is_not_continued(tmp_path, monkeypatch):
+    (tmp_path / "text.txt").write_text("The (old) dog sleeps .\n" * 40)
     signal_after(monkeypatch, 2)
     small_pretraining(tmp_path, "bilstm")
     with pytest.raises(UsageError, match="already holds a training"):

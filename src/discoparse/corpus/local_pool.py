@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any
@@ -28,6 +29,7 @@ _WATCH = 1.0  # seconds between looks at whether the program is still there
 class _Process:
     process: SpawnProcess
     pipe: Connection
+    place: int  # among the workers that run at once
 
 
 class LocalPool:
@@ -52,11 +54,12 @@ class LocalPool:
         """See `Pool`."""
         number, self._started = self._started, self._started + 1
         ours, theirs = self._context.Pipe()
-        arguments = (self._job, theirs, self._gpu(number), os.getpid())
+        place = self._free_place()
+        arguments = (self._job, theirs, self._gpu(place), os.getpid())
         process = self._context.Process(target=_serve, args=arguments, daemon=True)
         process.start()
         theirs.close()  # so that the pipe ends when the process does
-        self._processes[number] = _Process(process, ours)
+        self._processes[number] = _Process(process, ours, place)
         return number
 
     def submit(self, worker: int, unit: int) -> None:
@@ -98,12 +101,17 @@ class LocalPool:
         code = entry.process.exitcode
         return f"killed by {signal.Signals(-code).name}" if code is not None and code < 0 else f"exit status {code}"
 
-    def _gpu(self, number: int) -> str | None:
+    def _free_place(self) -> int:
+        """The first place that no worker has: the successor of one that has died takes its."""
+        taken = {entry.place for entry in self._processes.values()}
+        return next(place for place in count() if place not in taken)
+
+    def _gpu(self, place: int) -> str | None:
         """The GPU of a worker, as CUDA's variable names it: workers take turns. None: it needs none."""
         if not self._gpus_per_worker:
             return None
         names = _visible_gpus()
-        return names[int(number * self._gpus_per_worker) % len(names)]
+        return names[int(place * self._gpus_per_worker) % len(names)]
 
 
 def _visible_gpus() -> list[str]:

@@ -16,6 +16,7 @@ from discoparse.evaluation.parameters import standard_parameters
 from discoparse.neural.calibration import Calibration
 from discoparse.neural.codes import spell_code
 
+_HALF = 0.5
 UNSCORED = standard_parameters().delete_labels  # ROOT and the like
 Weighted = tuple[str, int, float]  # a constituent: label, yield as a bit mask, probability
 
@@ -125,12 +126,29 @@ class _Reading:
         result: dict[int, list[Weighted]] = {}
         for focus in sorted(np.flatnonzero(taken).tolist(), key=lambda focus: -largest[focus]):
             best = spell_code(int(found.code[focus]), len(self.names) + 1)
-            labels = [k for k in np.flatnonzero(share[focus] > least).tolist() if k]
-            labels.sort(key=lambda k: best.index(k) if k in best else -1)  # from the top down
+            labels = _together(share[focus], best, least)
             mask, here = found.mask(focus), result.setdefault(int(found.sentence[focus]), [])
             for label, value in zip(labels, self.probabilities(np.full(len(labels), focus), labels), strict=True):
                 here.extend((part, mask, value) for part in self.names[label - 1])
         return result
+
+
+def _together(share: np.ndarray, best: Sequence[int], least: float) -> list[int]:
+    """Of the labels of one focus with more than the `least` share [L], those that can stand above each other, from the
+    top down; `best` is the most probable chain.
+
+    Labels that more than half of the samples have are together in some. Others may exclude each other, so they only
+    come alone or as parts of the best chain.
+
+    >>> share = np.array([0.0, 0.6, 0.4, 0.3, 0.2])
+    >>> _together(share, [1], 0.1), _together(share, [2, 1, 4], 0.1), _together(share[[0, 2, 3, 4]], [], 0.1)
+    ([1], [2, 1, 4], [1])
+    """
+    found: list[int] = []
+    for k in sorted(np.flatnonzero(share > least).tolist(), key=lambda k: -share[k]):
+        if k and (share[k] > _HALF or not found or all(label in best for label in [k, *found])):
+            found.append(k)
+    return sorted(found, key=lambda k: best.index(k) if k in best else -1)
 
 
 def agreed(shared: Sequence[Weighted]) -> list[Weighted]:

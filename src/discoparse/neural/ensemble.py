@@ -181,13 +181,14 @@ class _Spellings:
 
     def table(self, chains: ChainNumbers) -> Tensor:
         """The labels of all chains so far: [chains, depth]."""
-        count = len(chains)
-        if len(self.kept) < count:  # seldom: there are not many chains
+        count, kept = len(chains), self.kept
+        if len(kept) < count:  # seldom: there are not many chains
             rows = [self._spell(chains[k]) for k in range(count)]
             depth = max(map(len, rows))
             padded = [[*row, *[_NOTHING] * (depth - len(row))] for row in rows]
-            self.kept = torch.tensor(padded, device=self.device)
-        return self.kept
+            # Another thread may keep one of fewer chains after this; what is returned has all of ours.
+            self.kept = kept = torch.tensor(padded, device=self.device)
+        return kept
 
     def _spell(self, chain: Chain) -> list[int]:
         """Labels from the lowest up and then 0, unless the labeller stops there anyway; nothing if it does not know."""

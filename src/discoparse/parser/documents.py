@@ -134,13 +134,24 @@ def parse_treebank(
     found: Iterable[Passage | None] = (
         _passage(parser, number, tree, keep, refuse) for number, tree in enumerate(sentences, first)
     )
-    for tree, trees in zip(gold, wish.trees(parser, found, all_there=all_there), strict=True):
+    every = zip(gold, wish.trees(parser, found, all_there=all_there), strict=True)
+    for number, (tree, trees) in enumerate(every, first):
         for parsed in trees:
-            parsed.id = tree.id if parsed.id is None else f"{tree.id}{parsed.id[parsed.id.index('.') :]}"
+            parsed.id = own_id(parsed.id, tree.id, number)
         if not trees:
             yield None
         yield from trees
     wish.finish()
+
+
+def own_id(given: str | None, sentence: str | None, number: int) -> str | None:
+    """The id of a tree for a sentence of a treebank: the sentence's, with what the parser has `given` to each of the
+    best trees of one sentence behind it. Where the treebank has no ids, these need the sentence's number.
+
+    >>> own_id(None, "s7", 3), own_id(None, None, 3), own_id("12.2", "s7", 3), own_id("12.2", None, 3)
+    ('s7', None, 's7.2', '3.2')
+    """
+    return sentence if given is None else f"{sentence or number}{given[given.index('.') :]}"
 
 
 def _passage(parser: Parser, number: int, tree: Tree, keep: Collection[str], refuse: Notice) -> Passage | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from discoparse.errors import UsageError, did_you_mean
+from discoparse.errors import DiscoparseError, UsageError, did_you_mean
 from discoparse.files import printable, replace_file
 from discoparse.model.info import ModelInfo
 from discoparse.neural.device import choose_device, training_threads
@@ -67,6 +67,8 @@ def pretrain(
     with open_output(output, resume) as state, using_threads(cores):
         splitting = Splitting(language, pretokenized, lines)
         corpus = prepare_corpus(Path(cache or folder), text, splitting, threads or os.cpu_count() or 1, told)
+        if len(corpus.lengths) < 2:
+            raise DiscoparseError("the text has one sentence: too little, since one is held out and none would be left")
         torch.manual_seed(seed)
         task: Task
         if isinstance(recipe, WordRecipe):

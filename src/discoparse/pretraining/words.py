@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from discoparse.errors import DiscoparseError
 from discoparse.model.encoder import encoder_files
 from discoparse.model.info import ModelInfo
 from discoparse.neural.config import NetworkConfig
@@ -98,6 +99,10 @@ class WordTask:
             layers=recipe.layers,
         )
         outputs = min(recipe.outputs, len(self.vocabulary.words))
+        if not outputs:
+            raise DiscoparseError(
+                f"too little text: no word occurs {recipe.min_frequency} times, so there is none to guess"
+            )
         endings = _endings(corpus, recipe)
         self.network = WordNetwork(self.config, recipe, outputs, int(endings.max(initial=-1)) + 1).to(device)
         forms = FormTables(corpus.forms, self.vocabulary, device)

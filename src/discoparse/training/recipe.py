@@ -67,7 +67,7 @@ class Recipe(Settings):
     batch_tokens: int = in_range(1, 1, 10**6)  # tokens per batch, with padding; a longer sentence is a batch of its own
     most_batch_tokens: int = in_range(1, 1, 10**6)  # larger treebanks have larger batches, up to this
     optimizer: str = one_of("asgd", OPTIMIZERS)
-    learning_rate: float = in_range(0.01, 0, 10)
+    learning_rate: float = in_range(0.01, 1e-9, 10)
     decay: float = in_range(1e-7, 0, 1)  # asgd: the rate of step t is learning_rate / (1 + decay t)
     warmup_steps: int = in_range(1000, 0, 10**7)
     final_rate: float = in_range(0.0, 0, 1)  # adamw: the share of the learning rate that the cosine schedule ends at

@@ -202,7 +202,8 @@ class _Run:
             )
         self.pool.tell(f"warning: a worker {how}; what it had to do is given to another one")
         self.suspects.update(worker.tasks)
-        self.again.extend(worker.tasks)
+        # The first in turn first, whoever died first: those that ask wait for the answers to all before them.
+        self.again = deque(sorted([*self.again, *worker.tasks]))
         for number in worker.tasks:
             self.asked.pop(number, None)
             self.waiting.pop(number, None)

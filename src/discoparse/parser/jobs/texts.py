@@ -16,7 +16,7 @@ from typing import Any
 
 from discoparse.neural.codes import Chains
 from discoparse.neural.vocabulary import Vocabulary
-from discoparse.parser.documents import Wish, parse_treebank
+from discoparse.parser.documents import Wish, own_id, parse_treebank
 from discoparse.parser.doubt import Doubt, Screen
 from discoparse.parser.finding import load_several
 from discoparse.parser.jobs.deciding import decisions, packed_decisions
@@ -202,11 +202,11 @@ class TextJob:
 
     def _named(self, groups: Iterable[Sequence[Tree | None]], task: Task) -> Iterator[Tree | None]:
         """The trees of each sentence, None where there are none; those of a treebank with its ids."""
-        ids = task.ids if isinstance(task, WordTask) else None
+        ids, first = (task.ids, task.number) if isinstance(task, WordTask) else (None, 1)
         for k, trees in enumerate(groups):
             for tree in trees:
                 if tree is not None and ids is not None:
-                    tree.id = ids[k] if tree.id is None else f"{ids[k]}{tree.id[tree.id.index('.') :]}"
+                    tree.id = own_id(tree.id, ids[k], first + k)
                 yield tree
             if not trees:
                 yield None
