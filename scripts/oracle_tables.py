@@ -46,7 +46,6 @@ REPORTS = (
     Report(RESEARCH / "results"),
     Report(RESEARCH / "grid", 3, "grid "),
     Report(RESEARCH / "paper-recipe", 5, "paper "),
-    Report(RESEARCH / "variants", 7, variants=True),
 )
 
 

@@ -252,8 +252,10 @@ def test_every_page_in_the_folder_of_commands_is_of_a_command():
 @pytest.mark.parametrize("page", ["results", "grid", "paper-recipe"])
 def test_the_results_contain_their_notes(page):
     """The page is written by `discoparse experiment` with these notes; corrections must be made to both."""
-    notes = (ROOT / "research" / f"{page}-notes.md").read_text(encoding="utf-8")
-    assert notes.strip() in (ROOT / "research" / f"{page}.md").read_text(encoding="utf-8")
+    heading, _, notes = (ROOT / "research" / f"{page}-notes.md").read_text(encoding="utf-8").partition("\n")
+    text = (ROOT / "research" / f"{page}.md").read_text(encoding="utf-8")
+    assert re.findall(r"^# .*", text, flags=re.M) == [heading]
+    assert notes.strip() in text
 
 
 def test_the_promised_names_are_on_their_page():

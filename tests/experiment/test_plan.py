@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -167,6 +168,21 @@ def test_the_page_has_the_plan_of_its_variants(finished: tuple[Path, Path, Path]
     )
     assert rows == ["F1", "disc. F1"]
     assert "with the epoch chosen on its other half" in page
+
+
+def test_the_page_has_a_plan_for_each_set_of_options(finished: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    """Variants with another limit on their time, or trained with other settings for all, need another command."""
+    treebank, output, _ = finished
+    copy = tmp_path / "copy"
+    shutil.copytree(output, copy, ignore=shutil.ignore_patterns("model", "report*"))
+    path = copy / "own" / "fast-complete-gap_weight=3.0-2" / "metrics.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "limit_minutes": 5.0}))
+    outcome = CliRunner().invoke(cli, ["experiment", str(treebank), "--output", str(copy), "--report-only"])
+    assert outcome.exit_code == 0, outcome.output
+    page = (copy / "report.md").read_text(encoding="utf-8")
+    commands = [line for line in page.splitlines() if "--plan plan-" in line]
+    assert [("--minutes 5" in line, "--set hidden=24" in line) for line in commands] == [(False, True), (True, True)]
+    assert len(re.findall(r"^`plan-[12]\.json` has runs", page, flags=re.M)) == 2
 
 
 def test_the_counts_are_those_of_the_evaluations(finished: tuple[Path, Path, Path]) -> None:

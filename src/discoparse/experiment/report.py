@@ -132,10 +132,10 @@ def _recipe_of_the_report(treebanks: Sequence[Figures]) -> list[str]:
         str(encode_json(r["environment"], indent=None), "utf-8").strip(): None for f in treebanks for r in f["runs"]
     }
     names = " ".join(figures["treebank"] for figures in treebanks)
-    plan = _plan_of_variants(treebanks)
-    if plan:
-        changed = next(_changes(run) for f in treebanks for run in f["runs"] if run.get("variant"))
-        command = f"discoparse experiment {names} --output runs --plan plan.json {shlex.join(changed)}".strip()
+    plans = _plans_of_variants(treebanks)
+    files = ["plan.json"] if len(plans) == 1 else [f"plan-{number}.json" for number in range(1, len(plans) + 1)]
+    for file, options in zip(files, plans, strict=True):
+        command = f"discoparse experiment {names} --output runs --plan {file} {shlex.join(options)}".strip()
         commands[command] = None
     return [
         "Give the directories of the treebanks for their names. Finished runs are kept, so the last command only "
@@ -143,7 +143,11 @@ def _recipe_of_the_report(treebanks: Sequence[Figures]) -> list[str]:
         "\n".join(
             ["```", *commands, f"discoparse experiment {names} --output runs --report-only --report PAGE.md", "```"]
         ),
-        *(["`plan.json` has the runs with settings of their own:", f"```json\n{plan}\n```"] if plan else []),
+        *(
+            part
+            for file, plan in zip(files, plans.values(), strict=True)
+            for part in (f"`{file}` has runs with settings of their own:", f"```json\n{plan}\n```")
+        ),
         "Made with:",
         "\n".join(["```", *made, "```"]),
     ]
@@ -156,34 +160,38 @@ def _command(treebank: str, runs: Sequence[Figures]) -> str:
     seeds = max(run["seed"] for run in runs)
     parts = ["discoparse", "experiment", treebank, "--output", "runs", "--recipe", recipe]
     parts += ["--oracles", ",".join(oracles), "--seeds", str(seeds)]
-    parts += _changes(runs[0])
-    if runs[0]["limit_minutes"] is not None:
-        parts += ["--minutes", f"{runs[0]['limit_minutes']:g}"]
-    return shlex.join(parts)
+    return shlex.join([*parts, *_options(runs[0])])
 
 
-def _changes(run: Figures) -> list[str]:
-    """Options for the settings that all runs had and their recipe has not."""
+def _options(run: Figures) -> list[str]:
+    """Options for the settings that all runs had and their recipe has not, and for the limit on their time."""
     own = {"oracle", *(setting.partition("=")[0] for setting in run.get("variant", "").split(","))}
     recipe = RECIPES[run["recipe"]]
     changed = {name: value for name, value in run["settings"].items() if value != getattr(recipe, name, None)}
-    return [part for name, value in changed.items() if name not in own for part in ("--set", f"{name}={value}")]
+    options = [part for name, value in changed.items() if name not in own for part in ("--set", f"{name}={value}")]
+    minutes = run["limit_minutes"]
+    return options if minutes is None else [*options, "--minutes", f"{minutes:g}"]
 
 
-def _plan_of_variants(treebanks: Sequence[Figures]) -> str:
-    """A plan file (see `planfile`) with the runs that have settings of their own; empty if there are none."""
-    seeds: dict[tuple[str, str, str, str], int] = {}
+def _plans_of_variants(treebanks: Sequence[Figures]) -> dict[tuple[str, ...], str]:
+    """Plan files (see `planfile`) with the runs that have settings of their own, by the options of their commands."""
+    seeds: dict[tuple[str, ...], dict[tuple[str, str, str, str], int]] = {}
     for figures in treebanks:
         for run in figures["runs"]:
             if run.get("variant"):
+                counts = seeds.setdefault(tuple(_options(run)), {})
                 key = (figures["treebank"], run["recipe"], run["oracle"], run["variant"])
-                seeds[key] = max(run["seed"], seeds.get(key, 0))
+                counts[key] = max(run["seed"], counts.get(key, 0))
+    return {options: _plan(counts) for options, counts in seeds.items()}
+
+
+def _plan(seeds: dict[tuple[str, str, str, str], int]) -> str:
+    """A plan with so many seeds of each treebank, recipe, oracle and variant."""
     entries = [
         {"treebanks": [treebank], "recipe": recipe, "oracles": [oracle], "seeds": count, "set": dict(_pairs(variant))}
         for (treebank, recipe, oracle, variant), count in seeds.items()
     ]
-    lines = [str(encode_json(entry, indent=None), "utf-8").strip() for entry in entries]
-    return "[" + ",\n".join(lines) + "]" if lines else ""
+    return "[" + ",\n".join(str(encode_json(entry, indent=None), "utf-8").strip() for entry in entries) + "]"
 
 
 def _pairs(variant: str) -> list[tuple[str, str]]:

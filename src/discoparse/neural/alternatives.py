@@ -15,7 +15,7 @@ from discoparse.neural.chains import ChainScores
 from discoparse.neural.constraints import LimitBatch, Within, constrained_codes, run_within
 from discoparse.neural.decoder import Decoder, last_steps
 from discoparse.neural.limits import Limits, free
-from discoparse.neural.lockstep import NO_LABEL, Lockstep
+from discoparse.neural.lockstep import Lockstep
 from discoparse.neural.scoring import FoldedScorers, ScoringPolicy
 
 
@@ -117,11 +117,7 @@ def _chains(decoder: Decoder, scores: ChainScores, focus: int, most: int) -> lis
     """Of a focus, the chains that begin with its most probable lowest labels and go on greedily, best first."""
     label = scores.first[focus].topk(min(most, scores.count)).indices
     row = torch.full_like(label, focus)
-    code, open_ = label.clone(), label
-    for level in range(1, scores.longest):
-        higher = scores.above(row, open_).argmax(1)
-        open_ = torch.where(open_ != NO_LABEL, higher, NO_LABEL)
-        code = code + open_ * scores.count**level
+    code = scores.completed(row, label)
     chances = scores.of_codes(row, code).exp().tolist()
     found = [(decoder.chains[c], chance) for c, chance in zip(code.tolist(), chances, strict=True) if chance > 0]
     return sorted(found, key=lambda pair: -pair[1])

@@ -58,7 +58,7 @@ def search(folded: FoldedScorers, tokens: Tensor, lengths: Tensor, width: int, t
         every[rows, slots] = scores / temperature
         total = score.flatten()[:, None] + every.log_softmax(1)
         total = torch.where(every.isneginf() | total.isnan(), -torch.inf, total).view(batch, width * most)
-        best, place = total.topk(min(width, width * most), 1)
+        best, place = total.topk(width, 1)
         going = (machine.last > t)[own]
         parent = torch.where(going, (first_row + place // most).flatten(), own)
         slot = torch.where(going, (place % most).flatten(), machine.left)
