@@ -84,6 +84,15 @@ def test_two_programs_do_not_write_one_cache(tmp_path):
         prepare_corpus(tmp_path / "cache", [path], _LINES)
 
 
+def test_text_in_use_is_not_disturbed_by_another_in_the_same_cache(tmp_path):
+    """A training has the text in memory-mapped files while another program prepares its own."""
+    first = prepare_corpus(tmp_path / "cache", [write_text(tmp_path / "long", 300)], _LINES)
+    before = first.ids.copy()
+    second = prepare_corpus(tmp_path / "cache", [write_text(tmp_path / "short", 3, seed=9)], _LINES)
+    assert len(second.ids) < len(before)
+    assert (first.ids == before).all()
+
+
 @pytest.mark.parametrize(("sentences", "most", "held"), [(1000, 2000, 20), (3000, 30, 30), (10, 5, 1), (1, 1, 1)])
 def test_a_small_share_is_held_out(tmp_path, sentences, most, held):
     corpus = prepare_corpus(tmp_path / "cache", [write_text(tmp_path / "text", sentences)], _LINES)

@@ -17,7 +17,7 @@ from tiny_models import DEV, TRAIN, short_recipe, tiny_model
 from discoparse.errors import UsageError
 from discoparse.model.encoder import load_encoder
 from discoparse.model.info import read_info
-from discoparse.model.model import load_model
+from discoparse.model.model import load_model, replace_info
 from discoparse.neural.vocabulary import UNKNOWN, Vocabulary
 from discoparse.parser.finding import load_parser
 from discoparse.training.loop import Trainer
@@ -254,6 +254,37 @@ def test_the_language_is_that_of_the_start_unless_it_is_stated(tmp_path):
         assert status == 0, errors
         assert read_info(tmp_path / name).language == language
         assert ("the language is 'en', as that of" in errors) == (not options)
+
+
+def test_what_the_start_learnt_from_is_on_the_card_and_in_the_notice(tmp_path):
+    """Its licences apply to what is trained on from it, and others ask to be named. Whoever states origins knows."""
+    tiny_model(tmp_path / "news")
+    data = {"set": "pcc", "sentences": 3, "tokens": 9, "times": 1.0}
+    stated = {"name": "Commentaries", "text": "news", "licence": "CC BY-NC-SA 4.0", "attribution": "Potsdam"}
+    text = {"name": "Speeches", "text": "raw text", "licence": "CC0-1.0", "attribution": "nobody"}
+    info = dataclasses.replace(read_info(tmp_path / "news"), name="news", licence="CC BY-NC-SA 4.0")
+    replace_info(tmp_path / "news", dataclasses.replace(info, data=({**data, **stated},), origins=(text,)))
+    write_trees(DEV, str(tmp_path / "mine.discbracket"))
+    files = ["--train", str(tmp_path / "mine.discbracket"), "--dev", str(tmp_path / "mine.discbracket")]
+    common = ["train", "--init", str(tmp_path / "news"), *files, "--epochs", "1", "--threads", "1", "--quiet"]
+    status, _, errors = run_main(*common, "--output", str(tmp_path / "mine"), "--licence", "CC BY 4.0")
+    assert status == 0, errors
+    origins = read_info(tmp_path / "mine").origins
+    assert [entry["name"] for entry in origins] == ["The model news", "Commentaries", "Speeches"]
+    assert origins[1:] == (stated, text)
+    package = ["models", "package", str(tmp_path / "mine"), "--name", "mine", "--output", str(tmp_path / "package")]
+    status, _, errors = run_main(*package)
+    assert status == 0
+    assert "other licences (CC BY-NC-SA 4.0; CC0-1.0): check that it may have CC-BY-4.0" in errors
+    notice = (tmp_path / "package" / "NOTICE").read_text()
+    assert "Commentaries\n    Potsdam\n    Licence: CC BY-NC-SA 4.0\n" in notice
+    source = {"name": "Mine", "text": "toys", "licence": "MIT", "attribution": "A. Body"}
+    facts = {"good_for": ["toys"], "not_good_for": ["others"], "conventions": ["none"], "licence": "MIT"}
+    card = tmp_path / "facts.json"
+    card.write_text(json.dumps({**facts, "sources": {set_name(files[1]): source}, "origins": [text]}))
+    status, _, errors = run_main(*common, "--output", str(tmp_path / "known"), "--card", str(card))
+    assert status == 0, errors
+    assert read_info(tmp_path / "known").origins == (text,)
 
 
 def test_pretraining_kinds(tmp_path):

@@ -50,6 +50,9 @@ def command(
     )
     for missing in package.without_text:
         tell(f"warning: the text of {missing} is not in the package: if it has to be, add --licence-file {missing}.txt")
+    if package.other_licences:
+        listed = "; ".join(package.other_licences)
+        tell(f"it was made from what has other licences ({listed}): check that it may have {package.licence}")
     place = shlex.quote(os.path.join(os.curdir, package.directory))
     click.echo(f"{package.directory}: discoparse-model-{name} {package.version}, licence {package.licence}")
     click.echo(f"  install:  pip install {place}")

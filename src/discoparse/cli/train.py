@@ -169,7 +169,8 @@ def command(
     made = {"command": invocation(ctx, _PATHS, _NOT_REPEATED), "recipe": recipe_name, "seed": seed}
     if start is not None:
         made["start"] = start.describe()
-    info = describe_training(train_treebanks, silver, facts, stated, made, chosen.type)
+    origins = start.origins() if start is not None else []
+    info = describe_training(train_treebanks, silver, facts, stated, made, chosen.type, origins)
     dev = trees_by_name(read_treebanks(dev_files, reading.trees))
     outcome = train(
         [tree for treebank in train_treebanks for tree in treebank.trees],

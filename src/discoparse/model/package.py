@@ -65,6 +65,7 @@ class Package:
     licence: str  # SPDX
     directory: Path
     without_text: list[str]  # licences that ask for their text to go along, which it does not
+    other_licences: list[str]  # of what it was made from, where they are not the same
 
 
 def package_model(
@@ -93,7 +94,9 @@ def package_model(
     named = dataclasses.replace(info, name=name, licence=info.licence or expression)
     if named != info:
         contents |= info_files(named, files.config["network"], files.config["format_version"])
-    package = Package(name, version, expression, directory, _without_text(expression, texts))
+    package = Package(
+        name, version, expression, directory, _without_text(expression, texts), _other_licences(info, expression)
+    )
     unfinished = directory.with_name(f"{directory.name}.{os.getpid()}.unfinished")
     try:
         inner = unfinished / "src" / module(name)
@@ -149,6 +152,13 @@ def _read_texts(paths: Iterable[str | Path]) -> dict[str, str]:
 def _without_text(expression: str, texts: Iterable[str]) -> list[str]:
     there = {Path(file).stem for file in texts}
     return [licence for licence in identifiers(expression) if needs_text(licence) and licence not in there]
+
+
+def _other_licences(info: ModelInfo, expression: str) -> list[str]:
+    """Licences of data and origins, as their entries state them, that are not among the package's."""
+    ours = set(identifiers(expression))
+    stated = dict.fromkeys(entry["licence"] for entry in (*info.data, *info.origins) if "licence" in entry)
+    return [one for one in stated if not (known := spdx_expression(one)) or not ours.issuperset(identifiers(known))]
 
 
 def _pyproject(package: Package, info: ModelInfo, files: Sequence[str], texts: bool) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from discoparse.errors import DiscoparseError, UsageError
-from discoparse.files.atomic import replace_file
+from discoparse.files.atomic import replace_file, replacing
 from discoparse.files.lock import Locked, exclusive
 from discoparse.files.sealed import decode_json, encode_json
 from discoparse.files.streams import printable, uncompressed
@@ -128,7 +128,8 @@ def _write(
     forms: dict[str, int] = {}
     digest = hashlib.sha256()
     sizes = np.zeros((len(paths), 2), dtype=np.int64)  # sentences and tokens of each file
-    with (folder / _IDS).open("wb") as ids, (folder / _LENGTHS).open("wb") as lengths:
+    # New files: a training that goes on with the old text has these in its memory.
+    with replacing(folder / _IDS) as ids, replacing(folder / _LENGTHS) as lengths:
         for block in read_blocks(paths, splitting, processes):
             number = np.array([forms.setdefault(form, len(forms)) for form in block.forms], dtype=np.int32)
             words = number[block.ids].tobytes() if len(block.ids) else b""

@@ -20,6 +20,7 @@ def describe_training(
     stated: Mapping[str, str | None],
     made: Mapping[str, Any],
     device: str,
+    origins: Sequence[dict[str, str]] = (),
 ) -> ModelInfo:
     """The public facts about a model before it has figures, see `describe_making`."""
     return describe_making(
@@ -28,6 +29,7 @@ def describe_training(
         stated,
         made,
         device,
+        origins,
     )
 
 
@@ -37,11 +39,13 @@ def describe_making(
     stated: Mapping[str, str | None],
     made: Mapping[str, Any],
     device: str,
+    origins: Sequence[dict[str, str]] = (),
 ) -> ModelInfo:
     """The public facts about what is made of some data: its entries and the paths of its files.
 
     `stated` has the name, language and licence that were stated elsewhere, which prevail over those in `facts`; `made`
-    is how the model is made, to which the machine is added.
+    is how the model is made, to which the machine is added; `origins` has what is known of what it starts from, for
+    `facts` that do not say that themselves.
     """
     identity = {name: value for name, value in stated.items() if value is not None}
     data, paths = data_and_paths
@@ -58,7 +62,7 @@ def describe_making(
         licence=identity.get("licence"),
         treebanks=tuple(names),
         data=tuple(data),
-        origins=tuple(facts.origins) if facts is not None else (),
+        origins=tuple((facts.origins if facts is not None else []) or origins),
         notes=facts.notes if facts is not None else {},
         training={**made, **_machine(device)},
     )

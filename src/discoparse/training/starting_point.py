@@ -32,6 +32,7 @@ _MODEL_SIZES = (*_ENCODER_SIZES, "scorer_hidden", "chains", "tag_both")
 _EMBEDDINGS = ("encoder.word_embedding.weight", "encoder.character_embedding.weight")
 _TAGGER = "tagger.weight"
 _TRANSFORMER = f"{PRETRAINED}transformer."
+_NOT_STATED = "not stated"
 _MASKS = ("[MASK]", "<mask>")  # what the piece that stands for hidden ones is called
 _Name = TypeVar("_Name")
 
@@ -134,6 +135,28 @@ class StartingPoint:
         ours = f"the {'model' if self.whole else 'encoder'} {info.name}" + (f" ({data}{licence})" if data else licence)
         before = info.training.get("start")
         return f"{ours}, which started from {before}" if before else ours
+
+    def origins(self) -> list[dict[str, str]]:
+        """What it is and what it learnt from, for the card of what is made from it: all of their licences apply."""
+        info = self.info
+        kind = "model" if self.whole else "encoder"
+        itself = {
+            "name": f"The {kind} {info.name}",
+            "text": "where training began",
+            "licence": info.licence or _NOT_STATED,
+            "attribution": "made from the data below" if info.data or info.origins else _NOT_STATED,
+        }
+        data = [
+            {
+                "name": entry.get("name", entry["set"]),
+                "text": entry.get("text", f"data that the {kind} {info.name} learnt from"),
+                "licence": entry.get("licence", _NOT_STATED),
+                "attribution": entry.get("attribution", _NOT_STATED),
+                **({"url": entry["url"]} if "url" in entry else {}),
+            }
+            for entry in info.data
+        ]
+        return [itself, *data, *info.origins]
 
 
 def read_start(source: str | Path) -> StartingPoint:
