@@ -224,8 +224,14 @@ def test_an_archive_is_of_one_treebank(treebank: Path, output: Path, tmp_path: P
     trees = list(read_trees(other / "dev.export"))
     write_trees([trees[1], trees[0], *trees[2:]], other / "dev.export")
     assert len(trees[0]) != len(trees[1])
-    outcome = CliRunner().invoke(cli, ["experiment", str(other), "--report-only", "-o", str(tmp_path / "archive")])
-    assert "trees of other sentences than dev" in str(outcome.exception)
+    command = ["experiment", str(other), "--report-only", "-o", str(tmp_path / "archive")]
+    assert "dev had other trees when this run was made" in str(CliRunner().invoke(cli, command).exception)
+    for name in RUNS:  # as an earlier version wrote them
+        path = tmp_path / "archive" / "own" / name / "metrics.json"
+        metrics = json.loads(path.read_text())
+        del metrics["fingerprints"]
+        path.write_text(json.dumps(metrics))
+    assert "trees of other sentences than dev" in str(CliRunner().invoke(cli, command).exception)
 
 
 def test_runs_are_not_archived_where_they_are(treebank: Path, output: Path) -> None:
@@ -254,6 +260,36 @@ def test_a_report_on_nothing_but_variants(output: Path, tmp_path: Path) -> None:
     assert "Learning curves" not in page
 
 
+@pytest.mark.parametrize("part", ["train", "dev"])
+@pytest.mark.parametrize("options", [["--report-only"], ["--dry-run"], []])
+def test_other_trees_are_refused(treebank: Path, output: Path, tmp_path: Path, part: str, options: list[str]) -> None:
+    """Runs before and after a correction of the treebank are not seeds of one system."""
+    corrected = tmp_path / "own"
+    shutil.copytree(treebank, corrected)
+    (path,) = corrected.glob(f"{part}.[de]*")
+    trees = list(read_trees(path))
+    trees[0].root.children[0].label = "NEW"
+    write_trees(trees, path)
+    outcome = experiment(corrected, output, *options)
+    assert f"{part} had other trees when this run was made" in str(outcome.exception)
+    assert not trained(outcome)
+
+
+def test_names_with_spaces(treebank: Path, output: Path, tmp_path: Path) -> None:
+    """Pictures are found, and the commands on the page are one word for a treebank."""
+    named = tmp_path / "my <own>"
+    shutil.copytree(treebank, named)
+    (tmp_path / "out").mkdir()
+    shutil.copytree(output / "own", tmp_path / "out" / "my <own>", ignore=shutil.ignore_patterns("model", "report*"))
+    outcome = CliRunner().invoke(cli, ["experiment", str(named), "--report-only", "-o", str(tmp_path / "out")])
+    assert outcome.exit_code == 0, outcome.output
+    page = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "](report/my%20%3Cown%3E-memory.svg)" in page
+    commands = [line for line in page.splitlines() if line.startswith("discoparse experiment")]
+    assert len(commands) == 2
+    assert all("experiment 'my <own>' --output" in line for line in commands)
+
+
 def test_other_settings_are_refused(treebank: Path, output: Path) -> None:
     """Runs of different settings never end up in one row of a table."""
     outcome = experiment(treebank, output, updates=21)
@@ -276,6 +312,7 @@ def test_interrupting_goes_on_later(treebank: Path, tmp_path: Path) -> None:
         (["--oracles", "best"], "'best' is not one of static, dynamic, even, complete"),
         (["--set", "hiden=3"], "Did you mean hidden?"),
         (["--report-only"], "no finished run"),
+        (["--report-only", "--report", "page"], "name a page with an ending, as page.md"),
     ],
 )
 def test_wrong_use(treebank: Path, tmp_path: Path, arguments: list[str], message: str) -> None:

@@ -199,6 +199,18 @@ def test_the_counts_are_those_of_the_evaluations(finished: tuple[Path, Path, Pat
     assert not (folder / "evaluations").exists()
 
 
+def test_a_setting_is_the_plan_s_or_the_user_s(finished: tuple[Path, Path, Path]) -> None:
+    """Otherwise a cell of the grid would be trained with another value than the one that it is named after."""
+    outcome = experiment(finished[0], finished[1], "--plan", str(finished[2]), "--set", "gap_weight=2")
+    assert "set has gap_weight, and so has --set" in str(outcome.exception)
+
+
+def test_a_dry_run_refuses_what_a_run_refuses(finished: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    shutil.copytree(finished[0], tmp_path / "own")
+    outcome = experiment(finished[0], finished[1], str(tmp_path / "own"), "--dry-run")
+    assert "two of the treebanks have the same name" in str(outcome.exception)
+
+
 @pytest.mark.parametrize("option", [["--seeds", "2"], ["--oracles", "static"], ["--recipe", "fast"]])
 def test_a_plan_stands_alone(finished: tuple[Path, Path, Path], option: list[str]) -> None:
     outcome = experiment(finished[0], finished[1], "--plan", str(finished[2]), *option)

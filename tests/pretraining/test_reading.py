@@ -73,6 +73,12 @@ def test_bytes_that_are_not_text_become_replacement_characters(tmp_path):
     path = tmp_path / "text"
     path.write_bytes(b"caf\xe9 au lait\n")
     assert sentences([str(path)], Splitting(pretokenized=True)) == [["caf\ufffd", "au", "lait"]]
+    told: list[str] = []
+    list(read_blocks([str(path)], Splitting(pretokenized=True), notice=told.append))
+    (message,) = told
+    assert message.endswith(
+        "1 byte that cannot be decoded is read as U+FFFD, the first on line 1: convert the text to UTF-8"
+    )
 
 
 def test_a_damaged_file_is_named(tmp_path):

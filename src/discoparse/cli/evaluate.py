@@ -25,7 +25,7 @@ from discoparse.evaluation import (
 from discoparse.evaluation.calibration import calibrate
 from discoparse.evaluation.reliability import calibration_table
 from discoparse.evaluation.significance import SAMPLES, SEED
-from discoparse.files.streams import open_for_writing, printable
+from discoparse.files.streams import STANDARD, open_for_writing, printable
 from discoparse.treebank import READABLE
 
 
@@ -73,6 +73,10 @@ def command(
     The figures are those of disco-dop's evaluator with proper.prm: labelled recall, precision and F1, the
     same over discontinuous constituents, exact match, part-of-speech accuracy.
     """
+    if html == STANDARD:
+        raise UsageError("the figures go to standard output: name a file for the page of --html")
+    if (gold, predicted, compare).count(STANDARD) > 1:
+        raise UsageError("standard input cannot have several sets of trees: name files for all others")
     if html:
         require_folder(html)
     parameters = read_parameters(params) if params else standard_parameters()

@@ -163,6 +163,7 @@ def command(
         show_progress=not quiet,
         started=started,
         told=_Told(quiet),
+        notice=tell,
     )
     if not outcome.finished:
         tell("continue with --resume")

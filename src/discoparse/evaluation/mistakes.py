@@ -67,13 +67,13 @@ COLUMNS = {
 
 
 def find_mistakes(result: Result) -> Mistakes:
-    """Every mistake, each wrong bracket in one table; sentences without a prediction are skipped."""
+    """Every mistake, each wrong bracket in one table; where there is no prediction, all brackets are missing."""
     found = Mistakes()
     for sentence in result.sentences:
         if sentence.predicted is not None:
             _compare_tags(sentence, found)
             _compare_parents(sentence, found)
-            _compare_brackets(sentence, found)
+        _compare_brackets(sentence, found)
     return found
 
 

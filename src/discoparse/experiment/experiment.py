@@ -52,9 +52,9 @@ def run_experiment(
     None if training was stopped before all runs were finished: the same call goes on from there.
     """
     output = Path(output)
-    treebanks = [find_treebank(directory) for directory in directories]
-    if len({treebank.name for treebank in treebanks}) < len(treebanks):
-        raise UsageError("two of the treebanks have the same name: rename one of the directories")
+    treebanks = _find_treebanks(directories)
+    if report is not None and not Path(report).suffix:
+        raise UsageError(f"--report {report}: name a page with an ending, as {report}.md; {report} is for its pictures")
     if archive is not None and Path(archive).resolve() == output.resolve():
         raise UsageError(f"{archive} is where the runs themselves are: archive them in another directory")
     if plan is not None and not train_all(_jobs(treebanks, output, plan), plan.jobs, plan.stop_after, progress):
@@ -70,9 +70,16 @@ def run_experiment(
 
 def list_runs(directories: Sequence[str | Path], output: str | Path, plan: Plan) -> list[tuple[str, bool]]:
     """The names of the runs of a plan, in the order in which they are trained, and whether each is finished."""
-    jobs = _jobs([find_treebank(directory) for directory in directories], Path(output), plan)
+    jobs = _jobs(_find_treebanks(directories), Path(output), plan)
     todo = {job.name for job in unfinished(jobs, lambda message: None)}
     return [(job.name, job.name not in todo) for job in jobs]
+
+
+def _find_treebanks(directories: Sequence[str | Path]) -> list[Treebank]:
+    treebanks = [find_treebank(directory) for directory in directories]
+    if len({treebank.name for treebank in treebanks}) < len(treebanks):
+        raise UsageError("two of the treebanks have the same name: rename one of the directories")
+    return treebanks
 
 
 def _jobs(treebanks: Sequence[Treebank], output: Path, plan: Plan) -> list[Job]:
@@ -100,7 +107,7 @@ def _runs(treebanks: Sequence[Treebank], plan: Plan) -> list[tuple[Treebank, Run
         runs = plan_runs(plan.recipe, plan.oracles, plan.seeds)
         return [(treebank, run) for treebank in treebanks for run in runs]
     by_name = {treebank.name: treebank for treebank in treebanks}
-    return [(by_name[name], run) for name, run in read_plan(plan.file, list(by_name))]
+    return [(by_name[name], run) for name, run in read_plan(plan.file, list(by_name), plan.settings)]
 
 
 def _figures(treebank: Treebank, folder: Path, measure_rates: bool, progress: Progress) -> dict[str, Any]:

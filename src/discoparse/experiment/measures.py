@@ -17,7 +17,7 @@ from discoparse.evaluation.seed_significance import compare_seeds
 from discoparse.evaluation.significance import compare_results
 from discoparse.experiment.archive import predicted_trees
 from discoparse.experiment.epochs import has_counts, held_out_counts
-from discoparse.experiment.plan import FinishedRun, Progress, Treebank, comparable, is_variant
+from discoparse.experiment.plan import FinishedRun, Progress, Treebank, comparable, fingerprints, is_variant
 from discoparse.experiment.tables import Spread
 from discoparse.system.constituents import tree_constituents
 from discoparse.system.derivation_lengths import SYSTEMS, memory_json, memory_sizes, shifts, structural_length
@@ -36,10 +36,14 @@ def measure(treebank: Treebank, runs: Sequence[FinishedRun], progress: Progress)
     for run in runs:
         groups.setdefault((run.run.recipe, run.run.system), []).append(run)
     progress(f"{treebank.name}: counting transitions")
-    dev = treebank.trees("dev")
+    parts = {part: treebank.trees(part) for part in treebank.parts}
+    dev = parts["dev"]
+    now = fingerprints(parts["train"], dev)
+    for run in runs:
+        run.check_treebank(now)
     figures: dict[str, Any] = {
         "treebank": treebank.name,
-        "sizes": {part: _size(treebank.trees(part)) for part in treebank.parts},
+        "sizes": {part: _size(trees) for part, trees in parts.items()},
         "transitions": transitions(dev),
         "memory": [{"recipe": None, "oracle": "gold derivation", **memory_json(gold_memory(dev))}],
         "runs": [_about(run) for run in runs],
@@ -48,9 +52,8 @@ def measure(treebank: Treebank, runs: Sequence[FinishedRun], progress: Progress)
     figures["memory"] += [_memory_row(key, members) for key, members in groups.items()]
     for part in ("dev", "test"):
         if part in treebank.parts:
-            gold = dev if part == "dev" else treebank.trees(part)
             progress(f"{treebank.name}: scoring {len(runs)} runs on {part}")
-            figures[part] = score(gold, {key: _there(members, part) for key, members in groups.items()}, part)
+            figures[part] = score(parts[part], {key: _there(members, part) for key, members in groups.items()}, part)
     if followed := {key: there for key, members in groups.items() if (there := [r for r in members if has_counts(r)])}:
         figures["dev_held_out"] = score_held_out(followed)
     return figures

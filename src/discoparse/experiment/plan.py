@@ -9,13 +9,14 @@ OUTPUT/TREEBANK/results.json          every figure of the report, made from the 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.files.streams import suffix, uncompressed
+from discoparse.training.treebanks import fingerprint
 from discoparse.tree import Tree
 from discoparse.treebank import FORMATS, read_trees
 
@@ -40,6 +41,11 @@ class Treebank:
         if not trees:
             raise DiscoparseError(f"{self.parts[part]}: no trees")
         return trees
+
+
+def fingerprints(train: Sequence[Tree], dev: Sequence[Tree]) -> dict[str, str]:
+    """What tells whether a run was made with these trees."""
+    return {"train": fingerprint(train), "dev": fingerprint(dev)}
 
 
 def find_treebank(directory: str | Path) -> Treebank:
@@ -127,6 +133,15 @@ class FinishedRun:
     run: Run
     directory: Path
     metrics: dict[str, Any]
+
+    def check_treebank(self, fingerprints: Mapping[str, str]) -> None:
+        """Refuse a treebank that was changed after it was trained on; runs of earlier versions do not know."""
+        then = self.metrics.get("fingerprints", {})
+        if changed := [part for part, value in fingerprints.items() if then.get(part, value) != value]:
+            raise UsageError(
+                f"{self.directory}: {' and '.join(changed)} had other trees when this run was made; use those, or "
+                "delete the folder to train it again"
+            )
 
     def predictions(self, part: str) -> Path:
         return prediction_path(self.directory, part)

@@ -26,10 +26,11 @@ _KEYS = ("about", "treebanks", "recipe", "oracles", "seeds", "set")
 Planned = list[tuple[str, Run]]  # the name of a treebank, and a run on it
 
 
-def read_plan(path: str | Path, treebanks: Sequence[str]) -> Planned:
+def read_plan(path: str | Path, treebanks: Sequence[str], settings: Sequence[str] = ()) -> Planned:
     """The runs of a plan file on some treebanks, each once; those of the first seed come first.
 
     Entries for treebanks that are not among these are left out, so that a part of a grid can be run on its own.
+    `settings` are those that the user changes for all runs: the plan must have others.
     """
     try:
         entries = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -42,12 +43,20 @@ def read_plan(path: str | Path, treebanks: Sequence[str]) -> Planned:
     runs: dict[tuple[str, Run], None] = {}
     for number, entry in enumerate(entries, 1):
         try:
+            _refuse_both(entry.get("set"), settings)
             runs.update(dict.fromkeys(_expand(entry, treebanks)))
         except UsageError as error:
             raise UsageError(f"{path}, entry {number}: {error}") from None
     if not runs:
         raise UsageError(f"{path}: no runs on {', '.join(treebanks)}")
     return sorted(runs, key=lambda planned: planned[1].seed)  # stable: the order of the entries within a seed
+
+
+def _refuse_both(varied: Any, settings: Sequence[str]) -> None:
+    """A setting with values of its own in the plan cannot have another one for all runs."""
+    names = {setting.partition("=")[0] for setting in settings}
+    if both := [name for name in varied or () if name in names]:
+        raise UsageError(f"set has {', '.join(both)}, and so has --set: leave it out of one of them")
 
 
 def _expand(entry: dict[str, Any], treebanks: Sequence[str]) -> Iterable[tuple[str, Run]]:

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from discoparse import __version__
 from discoparse.experiment import sections
@@ -41,7 +42,7 @@ class ResultsPage:
     def picture(self, name: str, title: str, svg: str) -> None:
         """Add a picture to the page."""
         self._write(f"{name}.svg", svg)
-        self.parts.append(f"![{title}]({self.folder.name}/{name}.svg)")
+        self.parts.append(f"![{title}]({quote(f'{self.folder.name}/{name}.svg')})")
 
     def write(self) -> None:
         """Write the page and the files of the tables."""
@@ -131,7 +132,7 @@ def _recipe_of_the_report(treebanks: Sequence[Figures]) -> list[str]:
     made = {
         str(encode_json(r["environment"], indent=None), "utf-8").strip(): None for f in treebanks for r in f["runs"]
     }
-    names = " ".join(figures["treebank"] for figures in treebanks)
+    names = shlex.join(figures["treebank"] for figures in treebanks)
     plans = _plans_of_variants(treebanks)
     files = ["plan.json"] if len(plans) == 1 else [f"plan-{number}.json" for number in range(1, len(plans) + 1)]
     for file, options in zip(files, plans, strict=True):

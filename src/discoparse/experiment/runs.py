@@ -23,7 +23,16 @@ from typing import Any
 
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.experiment.epochs import EvaluationCounts
-from discoparse.experiment.plan import METRICS, FinishedRun, Progress, Run, Treebank, finished, prediction_path
+from discoparse.experiment.plan import (
+    METRICS,
+    FinishedRun,
+    Progress,
+    Run,
+    Treebank,
+    fingerprints,
+    finished,
+    prediction_path,
+)
 from discoparse.files.atomic import replace_file
 from discoparse.files.environment import environment
 from discoparse.files.sealed import encode_json
@@ -63,14 +72,18 @@ def recipe_of(run: Run, settings: Sequence[str]) -> Recipe:
 
 
 def unfinished(jobs: Sequence[Job], progress: Progress) -> list[Job]:
-    """The jobs that are still to do; refuses a folder whose finished run had other settings."""
+    """The jobs that are still to do; refuses a folder whose finished run had other settings or other trees."""
     todo = []
+    known: dict[str, dict[str, str]] = {}  # fingerprints of treebanks that have finished runs
     for job in jobs:
         done = finished(job.directory)
         if done is None:
             todo.append(job)
             continue
         _check_settings(done, job.recipe)
+        if job.treebank.name not in known:
+            known[job.treebank.name] = fingerprints(job.treebank.trees("train"), job.treebank.trees("dev"))
+        done.check_treebank(known[job.treebank.name])
         if (limit := done.metrics["limit_minutes"]) != job.minutes:
             had = "no time limit" if limit is None else f"a limit of {limit:g} minutes"
             progress(f"{job.name}: kept as it is; it was trained with {had}")
@@ -220,6 +233,7 @@ def train_run(job: Job) -> dict[str, Any] | None:
     metrics = {
         "run": dataclasses.asdict(job.run),
         "treebank": treebank.name,
+        "fingerprints": fingerprints(train_trees, dev_trees),
         "settings": dataclasses.asdict(job.recipe),
         "minutes": outcome.seconds / 60,
         "limit_minutes": job.minutes,

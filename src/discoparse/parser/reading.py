@@ -113,12 +113,9 @@ class CleanText:
             line += piece.count("\n")
             yield clean
 
-    def message(self) -> str | None:
-        """What to tell the user, if anything."""
+    def message(self, advice: str = "name the right encoding with --encoding") -> str | None:
+        """What to tell the user, if anything, and what to do."""
         if not self.undecoded:
             return None
         found = "byte that cannot be decoded is" if self.undecoded == 1 else "bytes that cannot be decoded are"
-        return (
-            f"{self.undecoded:,} {found} read as U+FFFD, the first on line {self.first_line}: "
-            "name the right encoding with --encoding"
-        )
+        return f"{self.undecoded:,} {found} read as U+FFFD, the first on line {self.first_line}: {advice}"

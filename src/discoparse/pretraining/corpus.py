@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,8 @@ from discoparse.files.atomic import replace_file, replacing
 from discoparse.files.lock import Locked, exclusive
 from discoparse.files.sealed import decode_json, encode_json
 from discoparse.files.streams import printable, uncompressed
-from discoparse.pretraining.reading import Splitting, file_digest, read_blocks
+from discoparse.parser.passages import Notice
+from discoparse.pretraining.reading import Block, Splitting, file_digest, read_blocks
 
 _VERSION = 1  # raised when sentences are split in another way, or the files change
 _IDS, _LENGTHS, _FORMS, _FACTS, _LOCK = "ids.bin", "lengths.bin", "forms.json", "facts.json", ".lock"
@@ -92,7 +93,12 @@ def text_name(path: str) -> str:
 
 
 def prepare_corpus(
-    folder: Path, paths: Sequence[str], splitting: Splitting, processes: int = 1, told: Told = lambda words: None
+    folder: Path,
+    paths: Sequence[str],
+    splitting: Splitting,
+    processes: int = 1,
+    told: Told = lambda words: None,
+    notice: Notice = lambda message: None,
 ) -> TextCorpus:
     """The corpus of these files in `folder`: what is there already if it was made of the same, or a new one."""
     wanted = {
@@ -108,7 +114,8 @@ def prepare_corpus(
         try:
             with exclusive(folder / _LOCK):
                 (folder / _FACTS).unlink(missing_ok=True)
-                facts = _write(folder, paths, splitting, processes, told, wanted)
+                blocks = read_blocks(paths, splitting, processes, notice)
+                facts = _write(folder, paths, blocks, told, wanted)
         except Locked:
             raise UsageError(f"{folder}: another program is preparing text there; wait for it") from None
     return _open(folder, facts)
@@ -123,14 +130,14 @@ def _facts(folder: Path) -> dict[str, Any]:
 
 
 def _write(
-    folder: Path, paths: Sequence[str], splitting: Splitting, processes: int, told: Told, wanted: dict[str, Any]
+    folder: Path, paths: Sequence[str], blocks: Iterable[Block], told: Told, wanted: dict[str, Any]
 ) -> dict[str, Any]:
     forms: dict[str, int] = {}
     digest = hashlib.sha256()
     sizes = np.zeros((len(paths), 2), dtype=np.int64)  # sentences and tokens of each file
     # New files: a training that goes on with the old text has these in its memory.
     with replacing(folder / _IDS) as ids, replacing(folder / _LENGTHS) as lengths:
-        for block in read_blocks(paths, splitting, processes):
+        for block in blocks:
             number = np.array([forms.setdefault(form, len(forms)) for form in block.forms], dtype=np.int32)
             words = number[block.ids].tobytes() if len(block.ids) else b""
             ids.write(words)

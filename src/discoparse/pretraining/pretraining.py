@@ -45,13 +45,15 @@ def pretrain(
     show_progress: bool = True,
     started: float | None = None,
     told: Callable[[int], None] = lambda words: None,
+    notice: Callable[[str], None] = lambda message: None,
 ) -> PretrainingOutcome:
     """Train an encoder to guess hidden words of text files, and leave it in `output`.
 
     Words of `vocabulary` that occur in the text get an embedding however rare they are. Sentences are split as in
     `language`; with `pretokenized` each line is one, its words between spaces; with `lines` each line ends one. The
     text is kept as numbers in `cache`, by default within `output`, for other runs on the same text. `info` makes what
-    the encoder says about itself; `told` hears how many words were read. All else is as in `discoparse.training.train`.
+    the encoder says about itself; `told` hears how many words were read, `notice` of bytes that are not UTF-8. All else
+    is as in `discoparse.training.train`.
     """
     output = Path(output)
     if isinstance(recipe, str):
@@ -66,7 +68,7 @@ def pretrain(
     folder = output / _TEXT
     with open_output(output, resume) as state, using_threads(cores):
         splitting = Splitting(language, pretokenized, lines)
-        corpus = prepare_corpus(Path(cache or folder), text, splitting, threads or os.cpu_count() or 1, told)
+        corpus = prepare_corpus(Path(cache or folder), text, splitting, threads or os.cpu_count() or 1, told, notice)
         if len(corpus.lengths) < 2:
             raise DiscoparseError("the text has one sentence: too little, since one is held out and none would be left")
         torch.manual_seed(seed)

@@ -9,6 +9,7 @@ import signal
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -16,11 +17,12 @@ import numpy as np
 
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.files.streams import DAMAGED, STANDARD, decoded, open_bytes, printable
+from discoparse.parser.passages import Notice
+from discoparse.parser.reading import CleanText
 from discoparse.text import split_text
 
 _BLOCK = 1_000_000  # characters that are read at once
 _LONGEST_BLOCK = 8  # blocks without a place to cut
-_SURROGATES = re.compile("[\ud800-\udfff]")  # bytes that are not text
 _PARAGRAPH = re.compile(r"\n[ \t\r]*\n")
 
 
@@ -43,9 +45,11 @@ class Block:
     lengths: np.ndarray  # [sentences]
 
 
-def read_blocks(paths: Sequence[str], splitting: Splitting, processes: int = 1) -> Iterator[Block]:
-    """The sentences of all files in their order."""
-    texts = ((number, text, splitting) for number, path in enumerate(paths) for text in _texts(path, splitting))
+def read_blocks(
+    paths: Sequence[str], splitting: Splitting, processes: int = 1, notice: Notice = lambda message: None
+) -> Iterator[Block]:
+    """The sentences of all files in their order; `notice` is told of what is not text as UTF-8."""
+    texts = ((number, text, splitting) for number, path in enumerate(paths) for text in _texts(path, splitting, notice))
     first = list(islice(texts, 2))
     if processes == 1 or len(first) < 2:  # other processes take longer to start than this takes
         yield from (_block(*text) for text in chain(first, texts))
@@ -73,12 +77,13 @@ def file_digest(path: str) -> str:
     return digest.hexdigest()
 
 
-def _texts(path: str, splitting: Splitting) -> Iterator[str]:
+def _texts(path: str, splitting: Splitting, notice: Notice) -> Iterator[str]:
     """A file in parts that end where a sentence ends."""
     held = ""
     try:
         with open_bytes(path) as raw, decoded(raw, None, xml=False) as stream:
-            while read := stream.read(_BLOCK):
+            text = CleanText(iter(partial(stream.read, _BLOCK), ""))
+            for read in text:
                 held += read
                 cut = _last_end(held, splitting)
                 if cut:
@@ -86,6 +91,8 @@ def _texts(path: str, splitting: Splitting) -> Iterator[str]:
                     held = held[cut:]
     except DAMAGED as error:
         raise DiscoparseError(f"{printable(path)}: the compressed file is damaged or cut off ({error})") from None
+    if message := text.message("convert the text to UTF-8"):
+        notice(f"warning: {printable(path)}: {message}")
     if held.strip():
         yield held
 
@@ -111,7 +118,6 @@ def _last_end(text: str, splitting: Splitting) -> int:
 
 
 def _block(file: int, text: str, splitting: Splitting) -> Block:
-    text = _SURROGATES.sub("\ufffd", text)
     numbers: dict[str, int] = {}
     ids: list[int] = []
     lengths: list[int] = []

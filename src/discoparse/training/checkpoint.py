@@ -6,8 +6,6 @@ identity (recipe, seed and treebanks) is kept with it, so that it is not continu
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +24,6 @@ from discoparse.training.state import (
     restore_random_states,
     write_state,
 )
-from discoparse.tree import Tree
 
 
 def save_checkpoint(path: Path, trainer: Trainer, facts: dict[str, Any]) -> None:
@@ -107,13 +104,3 @@ def check_identity(output: Path, then: dict[str, Any], now: dict[str, Any]) -> N
             f"{output} holds another training: {'; '.join(different)}. Resume with the same settings, or choose "
             "another directory"
         )
-
-
-def fingerprint(trees: Sequence[Tree]) -> str:
-    """Tells one treebank from another."""
-    digest = hashlib.sha256()
-    for tree in trees:
-        masks = tree.masks()
-        shape = [(node.label, masks[node]) for node in tree.preorder()]
-        digest.update(repr((tree.words, tree.tags, shape)).encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()

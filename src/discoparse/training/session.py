@@ -17,7 +17,7 @@ from discoparse.evaluation import Result
 from discoparse.files.atomic import replace_file
 from discoparse.model.info import MODEL, ModelInfo
 from discoparse.model.model import load_model, replace_info, save_model
-from discoparse.training.checkpoint import Checkpoint, check_identity, fingerprint, save_checkpoint
+from discoparse.training.checkpoint import Checkpoint, check_identity, save_checkpoint
 from discoparse.training.dev_evaluation import DevEvaluation
 from discoparse.training.log import Log, draw_curves
 from discoparse.training.loop import Trainer
@@ -27,6 +27,7 @@ from discoparse.training.recipe import Recipe
 from discoparse.training.starting_encoder import StartingEncoder
 from discoparse.training.starting_point import StartingPoint
 from discoparse.training.stopping import Clock, Interruption
+from discoparse.training.treebanks import fingerprint
 from discoparse.tree import Tree
 
 Watch = Callable[[int, Result], None]  # is told the number of updates and the result of each evaluation
