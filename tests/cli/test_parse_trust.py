@@ -75,7 +75,11 @@ def test_as_many_constraints_as_sentences(parse, tmp_path, lines, message):
     assert len(result.stdout.splitlines()) == 2
     assert message in result.stderr
     assert result.exit_code == 1
-    assert parse("--constraints", constraint_file(tmp_path, "{}\n{}\n"), "What did you see? No.").exit_code == 0
+    file = constraint_file(tmp_path, "{}\n{}\n")
+    assert parse("--constraints", file, "What did you see? No.").exit_code == 0
+    result = parse("--constraints", file, "--pretokenized", input="What did you see ?\nNo .\n\n")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert parse("--constraints", file, "--pretokenized", input="Yes .\nNo .\n\nYes .\n").exit_code == 1
 
 
 def test_a_partial_treebank_is_completed(parse, tmp_path):

@@ -42,6 +42,26 @@ def test_a_command_unlike_any_other_gets_none():
     assert errors.endswith("No such command 'xyzzy'.\n")
 
 
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e999"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["draw", "trees.discbracket", "--scale"],
+        ["parse", "Go.", "--skip-below"],
+        ["parse", "Go.", "--consensus", "--share"],
+        ["train", "--minutes"],
+        ["experiment", "trees", "-o", "out", "--stop-after"],
+        ["corpus", "in", "out", "--gpus-per-worker"],
+    ],
+    ids=lambda arguments: arguments[0] + arguments[-1],
+)
+def test_numbers_are_numbers(arguments, value):
+    """NaN would pass every comparison."""
+    status, _, errors = run_main(*arguments[:-1], f"{arguments[-1]}={value}")
+    assert status == 2
+    assert f"Invalid value for '{arguments[-1]}'" in errors
+
+
 def test_the_version():
     status, output, _ = run_main("--version")
     first, second = output.splitlines()

@@ -195,6 +195,7 @@ def test_recipes_are_shown_without_loading_pytorch():
         (["--minutes", "0"], "0"),
         ([], "needs --train, --dev and --output"),
         (["--dev", "a", "--train"], "--train"),
+        (["--train", "a", "--dev", "b", "--output", "c", "--silver-weight", "2"], "--silver-weight is for --silver"),
     ],
 )
 def test_wrong_use_is_explained(options, message, capsys):

@@ -133,7 +133,7 @@ def test_documents_that_cannot_be_read(tmp_path, model, expected):
     assert stored_rows(tmp_path / "out") == expected
     found = figures(tmp_path / "out")
     assert [entry["place"] for entry in found["problems"]] == [f"corpus.jsonl:{k}" for k in (4, 5, 27, 28)]
-    reasons = ["byte 25 (0xe9) is not UTF-8", "this is not JSON", "there is no field 'text'", "not a string in field"]
+    reasons = ["byte 25 (0xe9) is not UTF-8", "this is not JSON", "there is no field 'text'", "'text' is not a string"]
     for reason, entry in zip(reasons, found["problems"], strict=True):
         assert reason in entry["problem"]
         assert f"{entry['place']}: {entry['problem']}" in errors
@@ -279,6 +279,7 @@ def test_an_interrupted_job_says_how_to_go_on(tmp_path, corpus, model, expected,
         (["IN", "OUT", "--lines", "--pretokenized"], "--lines is for raw text"),
         (["IN", "OUT", "--address", "auto"], "add --engine ray"),
         (["IN", "OUT", "--model", "nonsense"], "there is no model 'nonsense'"),
+        (["IN", "OUT", "--model", "de", "--model", "nl"], "several models together are for discoparse parse"),
     ],
 )
 def test_wrong_use_is_refused(tmp_path, corpus, arguments, complaint):

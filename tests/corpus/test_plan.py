@@ -142,7 +142,9 @@ def problem(path: Path, kind: str | None = None, **fields: str) -> str:
         ("[1]", "this is not a JSON object: [1]"),
         ("{", "this is not JSON"),
         ("[" * 100_000, "this is not JSON"),
-        ('{"text": ["a"]}', "not a string in field 'text'"),
+        ('{"text": ["a"]}', "the field 'text' is not a string"),
+        ('{"text": null}', "the field 'text' is null"),
+        ('{"body": "a"}', "there is no field 'text': name the one with the text with --text-field"),
         ('{"text": "a", "id": 1.5}', "not an id in field 'id'"),
         ('{"text": "a", "id": true}', "not an id in field 'id'"),
         ('{"text": "a", "id": ""}', "not an id in field 'id'"),
@@ -158,7 +160,7 @@ def test_fields_of_other_names(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"body": "Words.", "key": 7}\n{"body": "More."}\n')
     first, second = read(tmp_path / "a.jsonl", text="body", id="key")
     assert first == Document("7", "Words.")
-    assert second == Unread("a.jsonl:2", "there is no field 'key': ids are strings or numbers")
+    assert second == Unread("a.jsonl:2", "there is no field 'key': ids are strings or whole numbers")
     assert read(tmp_path / "a.jsonl", text="body")[1] == Document("a.jsonl:2", "More.")
 
 

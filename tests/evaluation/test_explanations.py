@@ -118,6 +118,16 @@ def test_mistakes_of_a_small_example() -> None:
     assert (attached["label"], attached["gold_parent"], attached["predicted_parent"]) == ("PP", "VP", "NP")
 
 
+def test_all_brackets_of_a_missing_prediction_are_missing() -> None:
+    """They count in the scores, so they are mistakes; nobody said another tag."""
+    gold = parse_tree("(S (NP (N 0=a) (N 3=d)) (VP (V 1=b) (PP (P 2=c))) (AP (A 4=e)))")
+    found = find_mistakes(evaluate([gold], [], allow_missing=True))
+    assert {(entry["label"], entry["kind"]) for entry in found.to_json()["unpaired"]} == {
+        (label, "missing") for label in ("S", "NP", "VP", "PP", "AP")
+    }
+    assert not found.to_json()["tags"]
+
+
 GOLD = [parse_tree(f"(S (NP (N 0=a) (N {k}=c)) (VP (V 1=b) (V {5 - k}=d)) (X 4=e))") for k in (2, 3)] * 6
 FLAT = [parse_tree(f"(S (NP (N 0=a) (N {k}=c)) (V 1=b) (V {5 - k}=d) (X 4=e))") for k in (2, 3)] * 6
 

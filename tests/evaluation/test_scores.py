@@ -254,6 +254,7 @@ def test_command_line(tmp_path: Path) -> None:
         (["this is", "no treebank"], [], 1, "predicted.discbracket:1: "),
         ([GOLD, WH.replace("do)", "say)")], [], 1, "sentence 2: where the gold has 'do' (word 4)"),
         ([GOLD, WH], ["--by", "colour"], 2, "'colour' is not one of label"),
+        ([GOLD, WH], ["--html", "-"], 2, "the figures go to standard output: name a file for the page of --html"),
     ],
 )
 def test_messages_and_exit_status(
@@ -271,6 +272,12 @@ def test_messages_and_exit_status(
     captured = capfd.readouterr()
     assert (end.value.code, "Traceback" in captured.err) == (status, False)
     assert message in captured.err
+
+
+@pytest.mark.parametrize("files", [["-", "-"], ["-", "a", "--compare", "-"], ["a", "-", "--compare", "-"]])
+def test_standard_input_has_one_set_of_trees(files: list[str]) -> None:
+    run = CliRunner().invoke(command, files, input=f"{GOLD}\n")
+    assert "standard input cannot have several sets of trees" in str(run.exception)
 
 
 def test_two_formats(tmp_path: Path) -> None:

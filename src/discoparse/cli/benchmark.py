@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 
-from discoparse.cli.options import ReadingOptions, device_option, reading_options, settings_option, tell, tell_namesake
+from discoparse.cli.options import (
+    Number,
+    ReadingOptions,
+    device_option,
+    reading_options,
+    settings_option,
+    tell,
+    tell_namesake,
+)
 from discoparse.errors import DiscoparseError
 from discoparse.files.text_table import text_table
 from discoparse.training.recipe import RECIPES
@@ -26,7 +34,7 @@ from discoparse.training.recipe import RECIPES
 @click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="How often to parse.")
 @click.option(
     "--training-seconds",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     default=10.0,
     show_default=True,
     help="How long to train; 0 with --model: not at all.",

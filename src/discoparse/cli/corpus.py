@@ -8,7 +8,7 @@ from contextlib import redirect_stdout
 
 import click
 
-from discoparse.cli.options import tell, tell_namesake
+from discoparse.cli.options import Number, tell, tell_namesakes
 from discoparse.corpus.documents import Fields
 from discoparse.corpus.job import FORMATS
 from discoparse.corpus.run import ENGINES, Engine, Result, parse_corpus
@@ -30,8 +30,10 @@ def _print_schema(ctx: click.Context, parameter: click.Parameter, kind: str | No
 @click.option(
     "-m",
     "--model",
+    "models",
     metavar="NAME|DIR",
-    callback=tell_namesake,
+    multiple=True,
+    callback=tell_namesakes,
     help="A shipped model or a directory [by the language of the first documents].",
 )
 @click.option(
@@ -50,7 +52,7 @@ def _print_schema(ctx: click.Context, parameter: click.Parameter, kind: str | No
 )
 @click.option(
     "--gpus-per-worker",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     metavar="N",
     default=0,
     show_default=True,
@@ -76,7 +78,7 @@ def _print_schema(ctx: click.Context, parameter: click.Parameter, kind: str | No
 def command(
     ctx: click.Context,
     paths: tuple[str, ...],
-    model: str | None,
+    models: tuple[str, ...],
     engine: str,
     address: str | None,
     num_workers: int | None,
@@ -99,6 +101,8 @@ def command(
     *inputs, output = paths
     if not inputs:
         raise UsageError(f"corpus needs an input and an output: discoparse corpus {output} OUTPUT")
+    if len(models) > 1:
+        raise UsageError("several models together are for discoparse parse: give corpus one --model")
     if pretokenized and lines:
         raise UsageError("--lines is for raw text: with --pretokenized every line is a sentence anyway")
     if address is not None and engine != "ray":
@@ -108,7 +112,7 @@ def command(
             result = parse_corpus(
                 inputs,
                 output,
-                model,
+                models[0] if models else None,
                 engine=Engine(engine, num_workers, gpus_per_worker, address),
                 resume=resume,
                 kind=from_,

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
-from discoparse.cli.options import Names
+from discoparse.cli.options import Names, Number
 from discoparse.drawing.options import ALIASES, EXTENSIONS, HIDEABLE, LATEX, STYLES, Options
 from discoparse.errors import UsageError
 from discoparse.files.streams import STANDARD
@@ -73,9 +73,7 @@ def drawing_options(command: Command) -> Command:
         help="Continue wider pictures in panels below: columns of text [the terminal's; 0: any number], pixels of SVG, "
         "PNG and PDF, points of TikZ [any number].",
     )
-    @click.option(
-        "--scale", type=click.FloatRange(min=0, min_open=True), default=1.0, help="Enlarge or shrink pictures."
-    )
+    @click.option("--scale", type=Number(min=0, min_open=True), default=1.0, help="Enlarge or shrink pictures.")
     @click.option("--style", type=click.Choice(STYLES), default=STYLES[0], show_default=True, help="Edges of pictures.")
     @click.option("--roof", type=Labels(), help="Draw phrases with these labels as triangles, as in NP,PP.")
     @click.option("--hide", type=Names(HIDEABLE), help=f"Leave out any of {', '.join(HIDEABLE)}.")

@@ -7,7 +7,7 @@ import sys
 import click
 from click.core import ParameterSource
 
-from discoparse.cli.options import Names, device_option, settings_option, tell
+from discoparse.cli.options import Names, Number, device_option, settings_option, tell
 from discoparse.training import ORACLES, RECIPES
 
 
@@ -27,11 +27,11 @@ from discoparse.training import ORACLES, RECIPES
 )
 @device_option
 @settings_option
-@click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Time limit for each training [none].")
+@click.option("--minutes", type=Number(min=0, min_open=True), help="Time limit for each training [none].")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Trainings to run at once.")
 @click.option(
     "--stop-after",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     metavar="MINUTES",
     help="Interrupt everything after this time; the same command continues.",
 )

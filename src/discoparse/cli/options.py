@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -86,6 +87,16 @@ class Names(click.ParamType):  # type: ignore[type-arg]  # generic in recent ver
         if not names:
             self.fail(f"name at least one of {', '.join(self.known)}", param, ctx)
         return names
+
+
+class Number(click.FloatRange):
+    """A number in a range. NaN is within every range to click, and infinity within those without an end."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a number that makes sense here", param, ctx)
+        return number
 
 
 device_option = click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)

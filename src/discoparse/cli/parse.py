@@ -14,7 +14,7 @@ import click
 from tqdm import tqdm
 
 from discoparse.cli.drawing_options import DrawingOptions, PictureKind, drawing_options
-from discoparse.cli.options import device_option, require_folder, tell, tell_namesakes
+from discoparse.cli.options import Number, device_option, require_folder, tell, tell_namesakes
 from discoparse.cli.parse_jobs import Jobs, ModelName
 from discoparse.cli.trust_options import TrustOptions, trust_options
 from discoparse.drawing.options import BINARY, EXTENSIONS, is_folder
@@ -54,7 +54,7 @@ _TEXT = "text"  # what --from calls input that is not a treebank
 )
 @click.option(
     "--agreement",
-    type=click.FloatRange(0, 100),
+    type=Number(0, 100),
     metavar="F1",
     help="With several models: leave out sentences about which their own trees agree less than this.",
 )

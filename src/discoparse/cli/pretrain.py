@@ -11,6 +11,7 @@ import click
 
 from discoparse.cli.invocation import invocation
 from discoparse.cli.options import (
+    Number,
     ReadingOptions,
     card_options,
     check_language,
@@ -74,7 +75,7 @@ _NOT_REPEATED = ("resume", "quiet", "as_json", "show_recipe", "cache", "threads"
 @click.option("--epochs", type=click.IntRange(min=1), help="Read the text N times [the recipe's].", metavar="N")
 @click.option(
     "--minutes",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     help="Train for M minutes in all, however many epochs that are.",
     metavar="M",
 )

@@ -10,6 +10,7 @@ import click
 
 from discoparse.cli.invocation import invocation
 from discoparse.cli.options import (
+    Number,
     ReadingOptions,
     card_options,
     check_language,
@@ -52,7 +53,7 @@ _NOT_REPEATED = ("resume", "quiet", "as_json", "show_recipe")
 )
 @click.option(
     "--silver-weight",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     metavar="W",
     help="Weight of --silver; that of --train is 1 [the recipe's].",
 )
@@ -78,9 +79,7 @@ _NOT_REPEATED = ("resume", "quiet", "as_json", "show_recipe")
 )
 @click.option("--show-recipe", is_flag=True, help="Print the recipe with all changes, and stop.")
 @click.option("--epochs", type=click.IntRange(min=1), help="Train for exactly N epochs [the recipe's].", metavar="N")
-@click.option(
-    "--minutes", type=click.FloatRange(min=0, min_open=True), help="Stop after M minutes in all.", metavar="M"
-)
+@click.option("--minutes", type=Number(min=0, min_open=True), help="Stop after M minutes in all.", metavar="M")
 @click.option("--resume", is_flag=True, help="Continue the training in --output, if there is one.")
 @seed_option
 @device_option
@@ -142,6 +141,8 @@ def command(
         return
     if not train_files or not dev_files or output is None:
         raise click.UsageError("training needs --train, --dev and --output")
+    if silver_weight is not None and not silver_files:
+        raise click.UsageError("--silver-weight is for --silver")
     check_language(language)
 
     from discoparse.neural.device import choose_device

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from discoparse.cli.options import Names
+from discoparse.cli.options import Names, Number
 from discoparse.errors import UsageError
 from discoparse.parser.constraining import ConstraintLines
 from discoparse.parser.documents import KEPT, Wish
@@ -105,16 +105,12 @@ def trust_options(command: Command) -> Command:
         help="Probabilities of constituents, tags and trees, from N samples (JSON).",
     )
     @click.option("--consensus", is_flag=True, help="Trees of what more than half of the samples have.")
-    @click.option(
-        "--share", type=click.FloatRange(0, 1, max_open=True), help=f"With --consensus: more than this [{MAJORITY}]."
-    )
+    @click.option("--share", type=Number(0, 1, max_open=True), help=f"With --consensus: more than this [{MAJORITY}].")
     @click.option(
         "--best", type=click.IntRange(1, 1000), metavar="K", help="The K most probable trees of each sentence."
     )
-    @click.option(
-        "--skip-below", type=click.FloatRange(0, 100), metavar="F1", help="Leave out sentences of less expected F1."
-    )
-    @click.option("--mark-below", type=click.FloatRange(0, 100), metavar="F1", help="Mark them with a comment instead.")
+    @click.option("--skip-below", type=Number(0, 100), metavar="F1", help="Leave out sentences of less expected F1.")
+    @click.option("--mark-below", type=Number(0, 100), metavar="F1", help="Mark them with a comment instead.")
     @functools.wraps(command)
     def wrapped(*args: Any, **options: Any) -> Any:
         names = TrustOptions.__dataclass_fields__

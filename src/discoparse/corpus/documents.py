@@ -166,14 +166,15 @@ def _decoded(content: bytes, name: str, place: str) -> Document | Unread:
 def _from_fields(data: dict[str, Any], place: str, fields: Fields) -> Document | Unread:
     """The document that a JSON object or a row describes."""
     text, name = data.get(fields.text), data.get(fields.id or _ID)
+    if fields.text not in data:
+        return Unread(place, f"there is no field {fields.text!r}: name the one with the text with --text-field")
     if not isinstance(text, str):
-        what = "there is no" if text is None else "not a string in"
-        return Unread(place, f"{what} field {fields.text!r}: name the one with the text with --text-field")
+        return Unread(place, f"the field {fields.text!r} is {'null' if text is None else 'not a string'}")
     if name is None and fields.id is None:
         name = place
     if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
         what = "there is no" if name is None else "not an id in"
-        return Unread(place, f"{what} field {fields.id or _ID!r}: ids are strings or numbers")
+        return Unread(place, f"{what} field {fields.id or _ID!r}: ids are strings or whole numbers")
     name = str(name)
     for value in (name, text):
         if bad_bytes(value) is not None:

@@ -73,6 +73,9 @@ class ConstraintLines:
         passages = iter(passages)
         for passage in passages:
             line = next(self._lines, None)
+            if line is None and passage is None:  # blank lines at the end of the text, say
+                yield None
+                continue
             if line is None:
                 self.refuse(
                     f"{self.path} has {self._number} lines, and there are more sentences: they have no constraints"
