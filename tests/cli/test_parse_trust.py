@@ -79,6 +79,7 @@ def test_as_many_constraints_as_sentences(parse, tmp_path, lines, message):
     assert parse("--constraints", file, "What did you see? No.").exit_code == 0
     result = parse("--constraints", file, "--pretokenized", input="What did you see ?\nNo .\n\n")
     assert (result.exit_code, result.stderr) == (0, "")
+    assert [bool(line) for line in result.stdout.splitlines()] == [True, True, False]
     assert parse("--constraints", file, "--pretokenized", input="Yes .\nNo .\n\nYes .\n").exit_code == 1
 
 

@@ -140,9 +140,11 @@ def _together(share: np.ndarray, best: Sequence[int], least: float) -> list[int]
     Labels that more than half of the samples have are together in some. Others may exclude each other, so they only
     come alone or as parts of the best chain.
 
-    >>> share = np.array([0.0, 0.6, 0.4, 0.3, 0.2])
-    >>> _together(share, [1], 0.1), _together(share, [2, 1, 4], 0.1), _together(share[[0, 2, 3, 4]], [], 0.1)
-    ([1], [2, 1, 4], [1])
+    >>> share = np.array([0.0, 0.2, 0.6, 0.4, 0.7])
+    >>> _together(share, [4], 0.1), _together(share, [3, 4, 1], 0.1), _together(share[:2], [], 0.1)
+    ([2, 4], [2, 4], [1])
+    >>> _together(np.array([0.0, 0.2, 0.4, 0.3]), [1, 2], 0.1), _together(np.array([0.0, 0.2, 0.4, 0.3]), [3], 0.1)
+    ([1, 2], [2])
     """
     found: list[int] = []
     for k in sorted(np.flatnonzero(share > least).tolist(), key=lambda k: -share[k]):
