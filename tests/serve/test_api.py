@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+from urllib.parse import quote, unquote
 
 import pytest
-from serving import error, post, running
+from serving import error, post, running, small_catalogue
 
 from discoparse.serve.settings import Settings
 
@@ -53,6 +55,33 @@ def test_any_format(client, format):
     assert answer.status_code == 200
     assert answer.headers["discoparse-model"] == "one"
     assert "say" in answer.text
+
+
+@pytest.mark.parametrize("format", ["svg", "tree", "text", "tikz", "forest"])
+def test_of_no_sentence_there_is_no_picture(client, format):
+    assert "no trees to draw" in error(post(client, "parse", text=" ", model="one", format=format), 422)
+
+
+@pytest.mark.parametrize(
+    ("format", "written"),
+    [("json", '{"model":"one","trees":[]}'), ("jsonl", ""), ("discbracket", ""), ("alpino", "</treebank>\n")],
+)
+def test_of_no_sentence_there_are_no_trees(client, format, written):
+    answer = post(client, "parse", text="", model="one", format=format)
+    assert answer.status_code == 200
+    assert answer.text.endswith(written)
+    assert bool(answer.text) == bool(written)
+
+
+def test_the_model_in_a_header(tmp_path):
+    """Its name is that of a directory, and a header has room for ASCII only."""
+    with running(small_catalogue(tmp_path, "模型", "nl-large_2.0~x")) as (client, _):
+        for name in ("模型", "nl-large_2.0~x"):
+            answer = post(client, "parse", tokens=WORDS, model=name)
+            assert answer.status_code == 200, answer.text
+            assert answer.json()["model"] == unquote(answer.headers["discoparse-model"]) == name
+            assert client.get(f"/api/v1/models/{quote(name)}").json()["name"] == name
+        assert answer.headers["discoparse-model"] == "nl-large_2.0~x"
 
 
 def test_options_of_pictures(client):
@@ -219,6 +248,13 @@ def test_large_bodies_are_refused_unread(client):
 
 def test_a_body_of_another_kind_is_refused(client):
     assert "Content-Type" in error(client.post("/api/v1/parse", data={"text": "a"}), 415)
+
+
+def test_a_compressed_body_is_refused(client):
+    body = json.dumps({"tokens": WORDS, "model": "one"}).encode()
+    packed = client.post("/api/v1/parse", content=gzip.compress(body), headers={"Content-Encoding": "gzip"})
+    assert "Content-Encoding 'gzip': send it uncompressed" in error(packed, 415)
+    assert client.post("/api/v1/parse", content=body, headers={"Content-Encoding": "identity"}).status_code == 200
 
 
 # -- the other endpoints ------------------------------------------------------------------------------------------

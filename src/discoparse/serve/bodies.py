@@ -14,6 +14,7 @@ from discoparse.serve.problems import Refusal
 from discoparse.serve.settings import Settings
 
 _JSON_TYPES = ("", "application/json", "text/json")
+_PLAIN_CODINGS = ("", "identity")
 _CLOSE = {"Connection": "close"}  # the rest of the body is not waited for
 _SHOWN = 60  # characters of a value in a message
 
@@ -23,6 +24,11 @@ async def read_fields(request: Request, settings: Settings) -> Fields:
     kind = request.header(b"content-type").partition(";")[0].strip().lower()
     if kind not in _JSON_TYPES and not kind.endswith("+json"):
         raise Refusal(415, f"the body must be JSON, not {_shown(kind)}: send the header Content-Type: application/json")
+    coding = request.header(b"content-encoding").strip().lower()
+    if coding not in _PLAIN_CODINGS:
+        raise Refusal(
+            415, f"the body has the Content-Encoding {_shown(coding)}: send it uncompressed, without this header"
+        )
     raw = await _read(request, settings)
     try:
         data = _DECODER.decode(raw.decode("utf-8"))

@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Callable
 from itertools import islice
 from typing import Any
+from urllib.parse import quote
 
 from discoparse import __version__
 from discoparse.parser.documents import ranked
@@ -73,13 +74,13 @@ class Api:
                 trees = found
             if format == "json":
                 return parsed(name, trees, sentences)
-            return written(trees, format, options, self.settings) if trees else b""
+            return written(trees, format, options, self.settings)
 
         job = Job(method, sentences.passages(served.parser), finish, sentences.characters)
         content = await self.queue.at_once(job)
         if content is None:
             content = await self._unless_left(request, self.queue.submit(job))
-        return Response(content, media_type(format), headers={"Discoparse-Model": name})
+        return Response(content, media_type(format), headers={"Discoparse-Model": quote(name)})  # headers are ASCII
 
     async def derive(self, request: Request) -> Response:
         """The derivation of a tree, or that of a sentence by a parser."""
