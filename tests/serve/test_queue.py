@@ -275,6 +275,35 @@ def test_a_long_request_does_not_hold_up_other_models():
     assert order == ["short", "long"]
 
 
+def test_long_requests_take_turns_with_what_arrives_meanwhile():
+    """What arrives during a batch comes before the rest of its jobs, and what arrives later behind them."""
+    order = []
+    arriving = {"s0": ["x"], "x": ["y"], "s1": ["z", "w"]}  # during the batch of a sentence
+
+    async def scenario(queue):
+        loop = asyncio.get_running_loop()
+        answers = []
+
+        async def submit(*words):
+            answers.append(queue.submit(job(Ordered(), *words, length=_BATCH_TOKENS)))
+
+        class Ordered(FakeParser):
+            def decode(self, sentences, limits):
+                for words in sentences:
+                    order.append(words[0])
+                    for word in arriving.get(words[0], ()):
+                        asyncio.run_coroutine_threadsafe(submit(word), loop).result(10)
+                return super().decode(sentences, limits)
+
+        await submit("s0", "s1", "s2", "s3")
+        while len(answers) < 5:
+            await asyncio.sleep(0)
+        await asyncio.gather(*answers)
+
+    run(scenario)
+    assert order == ["s0", "x", "s1", "y", "z", "w", "s2", "s3"]
+
+
 def test_a_full_queue_refuses():
     parser = FakeParser()
 

@@ -180,42 +180,42 @@ class LockstepQueue:
     def _parse_some(self, active: deque[Job]) -> int:
         """Parse a batch for the first job and others of its method; how many jobs took part.
 
-        Those that are done are answered and leave; the others go to the end.
+        Those that are done are answered and leave; the others go to the end, behind what has arrived meanwhile.
         """
         method = active[0].method
         jobs = [job for job in active if job.method == method]
         most = max(1, _BATCH_TOKENS // method.cost)
         share = max(1, most // len(jobs))
         batch: list[tuple[Job, list[Passage]]] = []
+        unfinished: list[Job] = []  # of these, jobs with more sentences
         outcomes: list[tuple[Job, Any]] = []  # an answer, or an error
         size = 0
         for job in jobs:
             if size >= most:
                 break
+            active.remove(job)
             try:
                 taken, ended = _take(job, share)
             except Exception as error:
                 outcomes.append((job, as_refusal(error)))
-                active.remove(job)
                 continue
-            active.remove(job)
             batch.append((job, taken))
             size += sum(len(passage.words) for passage in taken)
             if not ended:
-                active.append(job)
+                unfinished.append(job)
         try:
             found = iter(method.parse([passage for _, taken in batch for passage in taken]))
             for job, taken in batch:
                 job.found += islice(found, len(taken))
         except Exception as error:  # answered to all: which sentence is to blame is not known
             outcomes += [(job, as_refusal(error)) for job, _ in batch]
-            for job, _ in batch:
-                if job in active:
-                    active.remove(job)
         else:
-            for job, _ in batch:
-                if job not in active:
-                    outcomes.append((job, _finished(job)))
+            outcomes += [(job, _finished(job)) for job, _ in batch if job not in unfinished]
+            if unfinished:
+                with self._condition:
+                    active.extend(self._arrived)
+                    self._arrived.clear()
+                active.extend(unfinished)
         sentences = sum(len(taken) for _, taken in batch)
         self._loop.call_soon_threadsafe(self._deliver, outcomes, sentences, size)
         return len(batch)
