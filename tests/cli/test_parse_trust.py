@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 from random_model import save_random_model
 
+import discoparse
 from discoparse.cli import cli
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.parser.finding import installed_models
@@ -158,6 +159,18 @@ def test_the_best_trees_one_after_another(parse, tmp_path):
     assert [json.loads(line)["id"] for line in again.splitlines()] == ["1.1", "1.2"]
     lines = parse("--best", "2", "--pretokenized", "--to", "jsonl", input="a b\n\nc d\n").stdout.splitlines()
     assert [line == "null" for line in lines] == [False, False, True, False, False]
+
+
+def test_the_best_trees_of_a_long_sentence_have_probabilities(parse, tmp_path):
+    """In comments as in JSON, from which they are read again."""
+    long = " ".join(["What did you see"] * 12)
+    (line,) = parse("--best", "1", "--pretokenized", input=long).stdout.splitlines()
+    value = line.rpartition("probability ")[2]
+    file = tmp_path / "best.jsonl"
+    parse("--best", "1", "--pretokenized", "--to", "jsonl", "--output", str(file), input=long)
+    [tree] = discoparse.read_trees(file)
+    assert 0 < tree.probability < 1e-9
+    assert value == f"{tree.probability:.3e}"
 
 
 def test_doubtful_sentences(parse):

@@ -13,6 +13,7 @@ from discoparse.errors import DiscoparseError, UsageError
 from discoparse.neural.belief import UNSCORED
 from discoparse.neural.torch_belief import believe
 from discoparse.neural.vocabulary import Vocabulary
+from discoparse.parser.belief_trees import believed_tree
 from discoparse.parser.doubt import MAJORITY, SAMPLES, Doubt, Screen
 from discoparse.parser.ensemble import Ensemble
 from discoparse.parser.familiarity import (
@@ -27,7 +28,7 @@ from discoparse.parser.familiarity import (
 )
 from discoparse.parser.parser import Parser
 from discoparse.parser.passages import Passage
-from discoparse.tree import Node
+from discoparse.tree import Node, Token
 from discoparse.treebank.discbracket import parse_tree
 
 
@@ -136,6 +137,17 @@ def test_the_best_trees(parser, sentences):
     for wrong in (0, True, 10**6):
         with pytest.raises(UsageError, match="number of best trees"):
             parser.parse_tokens(sentences, best=wrong)
+
+
+def test_probabilities_of_whole_trees_have_six_digits_however_small_they_are(parser):
+    """Long sentences have many trees, and even the best of them is improbable."""
+    [trees] = parser.parse_tokens([["The", "dog", "barks", "see"] * 4], best=4)
+    assert all(0 < tree.probability < 1e-9 for tree in trees)
+    assert trees[0].probability > trees[-1].probability
+    assert all(tree.probability == float(f"{tree.probability:.5e}") for tree in trees)
+    [(_, belief)] = believe(parser.decoder, [["The"]], 3, parser.calibration)
+    belief = dataclasses.replace(belief, probability=1.23456789e-12)
+    assert believed_tree([Token("The", "DT")], belief, parser.chains, Doubt()).probability == 1.23457e-12
 
 
 def test_the_best_trees_come_alone(parser):

@@ -18,9 +18,18 @@ def believed_tree(tokens: list[Token], belief: Belief, chains: Chains, doubt: Do
     else:
         labels = [chains[code] for code in belief.codes]
         tree = build_tree(tokens, replay(belief.actions), labels, belief.label_probabilities, belief.probabilities)
-        tree.probability = round(belief.probability, 6)
+        tree.probability = significant(belief.probability)
     tree.expected_f1 = round(_expected_f1(tree, belief), 6)
     return tree
+
+
+def significant(probability: float) -> float:
+    """The probability of a whole tree with six significant digits: of a long sentence, even that of the best is tiny.
+
+    >>> significant(0.9615384615), significant(1.23456789e-12)
+    (0.961538, 1.23457e-12)
+    """
+    return float(f"{probability:.6g}")
 
 
 def _consensus(tokens: list[Token], belief: Belief, chains: Chains) -> Tree:

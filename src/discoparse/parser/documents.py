@@ -63,7 +63,7 @@ def ranked(number: int, trees: list[Tree]) -> list[Tree]:
     """The best trees of a sentence, with its number and their ranks as ids."""
     for rank, tree in enumerate(trees, 1):
         tree.id = f"{number}.{rank}"
-        tree.comments.append(f"probability {tree.probability:.4f}")
+        tree.comments.append(f"probability {tree.probability:#.4g}")
     return trees
 
 

@@ -22,7 +22,7 @@ from discoparse.neural.device import use_threads
 from discoparse.neural.limits import Limits, limits_for
 from discoparse.neural.replay import build_tree, replay
 from discoparse.neural.vocabulary import Vocabulary
-from discoparse.parser.belief_trees import believed_tree
+from discoparse.parser.belief_trees import believed_tree, significant
 from discoparse.parser.constraining import all_limits
 from discoparse.parser.doubt import Doubt
 from discoparse.parser.passages import Notice, Passage, passage_size, read_text, tagged
@@ -243,7 +243,7 @@ class Parser:
                         chains,
                         one.label_probabilities,
                     )
-                    tree.text, tree.probability = passage.text, round(one.probability, 6)
+                    tree.text, tree.probability = passage.text, significant(one.probability)
                     found[k].append(tree)
             yield from found
 
