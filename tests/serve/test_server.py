@@ -78,6 +78,51 @@ def test_a_clean_end_with_all_answers(model, number, workers):
         assert "Traceback" not in process.stderr.read()
 
 
+_SIGNAL_AT_ONCE = """
+import os, sys
+from discoparse.serve import Catalogue, Settings, run_server
+model, workers, number = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+catalogue = Catalogue.load([model], "cpu", 1)
+run_server(catalogue, Settings(), "127.0.0.1", 0, lambda address: os.kill(os.getpid(), number), workers)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_clean_end_as_soon_as_the_address_is_known(model, number, workers):
+    command = [sys.executable, "-c", _SIGNAL_AT_ONCE, model, workers, str(int(number))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_workers_have_started_when_all_of_them_say_so(monkeypatch):
+    """However often one of them dies before and starts again; and it is told once."""
+    monkeypatch.setattr("discoparse.serve.workers._PAUSE", 0.001)
+    order: list[str] = []
+    reader, writer = os.pipe()
+
+    def work(worker, started):
+        if worker == 0:
+            started()
+            time.sleep(20)
+        if os.read(reader, 1) == b"x":
+            sys.exit(3)
+        started()
+        time.sleep(20)
+
+    def told(message):
+        order.append(message)
+        os.write(writer, b"." if len(order) == 2 else b"x")
+
+    def all_started():
+        order.append("started")
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    os.write(writer, b"x")
+    supervise(work, 2, told, all_started)
+    assert order == ["worker 2 died (exit status 3): starting it again"] * 2 + ["started"]
+
+
 def test_a_worker_does_not_take_all_connections(catalogue):
     """Ten clients come at once: they are taken one by one, so that other workers get their share of them."""
     taken = []
@@ -184,7 +229,7 @@ def test_a_worker_can_be_ended_from_its_first_moment(monkeypatch):
         os.kill(os.getpid(), signal.SIGTERM)
 
     monkeypatch.setattr("multiprocessing.context.ForkProcess.start", start)
-    supervise(lambda worker: time.sleep(20), 3, print)
+    supervise(lambda worker, started: time.sleep(20), 3, print)
     assert [process.exitcode for process in processes] == [-signal.SIGTERM] * 3
 
 
@@ -192,7 +237,7 @@ def test_workers_that_cannot_live_end_the_server(monkeypatch):
     monkeypatch.setattr("discoparse.serve.workers._PAUSE", 0.001)
     told = []
     with pytest.raises(DiscoparseError, match="worker 1 dies as soon as it is started"):
-        supervise(lambda worker: sys.exit(3), 1, told.append)
+        supervise(lambda worker, started: sys.exit(3), 1, told.append)
     assert told == ["worker 1 died (exit status 3): starting it again"] * 4
 
 

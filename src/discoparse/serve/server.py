@@ -35,26 +35,38 @@ def run_server(
 ) -> None:
     """Serve until an interrupt or SIGTERM, and answer what was accepted before.
 
-    `announce` is told the address, `notice` of workers that died.
+    `announce` is told the address when all workers have started, so that from then on every signal finds somebody who
+    ends cleanly; `notice` is told of workers that died.
     """
     if workers > 1:
         check_fork(catalogue)
     with _listening(host, port, workers) as listeners:
-        announce(_address(listeners[0], host))
         metrics = Metrics(workers)
+
+        def work(worker: int, started: Callable[[], object]) -> None:
+            metrics.become(worker)
+            _Server(configured(create_app(catalogue, settings, metrics)), started).run([listeners[worker]])
+
+        def all_started() -> None:
+            announce(_address(listeners[0], host))
+
         if workers == 1:
-            _serve(catalogue, settings, metrics, listeners[0])
+            work(0, all_started)
         else:
-
-            def work(worker: int) -> None:
-                metrics.become(worker)
-                _serve(catalogue, settings, metrics, listeners[worker])
-
-            supervise(work, workers, notice)
+            supervise(work, workers, notice, all_started)
 
 
 class _Server(uvicorn.Server):
-    """Ends on a signal without passing it on: that is the usual way to end it, not a failure."""
+    """Says when it has started, and ends on a signal without passing it on: that is the usual way to end it, not a
+    failure."""
+
+    def __init__(self, config: uvicorn.Config, when_started: Callable[[], object]) -> None:
+        super().__init__(config)
+        self.when_started = when_started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.when_started()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -64,10 +76,6 @@ class _Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-
-
-def _serve(catalogue: Catalogue, settings: Settings, metrics: Metrics, listener: socket.socket) -> None:
-    _Server(configured(create_app(catalogue, settings, metrics))).run([listener])
 
 
 def configured(app: Application) -> uvicorn.Config:

@@ -20,6 +20,8 @@ _QUICK = 5.0  # seconds: a worker that dies sooner may do so again
 _ATTEMPTS = 5  # to start a worker that dies so soon
 _PAUSE = 0.2  # seconds before the second attempt, and as much more before each further one
 
+Work = Callable[[int, Callable[[], object]], None]  # of the worker of a number; it calls the function once it serves
+
 
 def check_fork(catalogue: Catalogue) -> None:
     """Refuse what workers cannot do."""
@@ -29,7 +31,9 @@ def check_fork(catalogue: Catalogue) -> None:
         raise UsageError("--workers is for CPUs: a GPU serves one process, so leave it out or add --device cpu")
 
 
-def supervise(work: Callable[[int], None], workers: int, notice: Callable[[str], None]) -> None:
+def supervise(
+    work: Work, workers: int, notice: Callable[[str], None], all_started: Callable[[], None] = lambda: None
+) -> None:
     """Keep that many workers running, forked from this process so that they share the memory of the models.
 
     Requests that a dying worker has accepted are lost; the others go on meanwhile. Should this process be killed, the
@@ -43,11 +47,22 @@ def supervise(work: Callable[[int], None], workers: int, notice: Callable[[str],
 
     before = {number: signal.signal(number, end) for number in _SIGNALS}
     lifeline = os.pipe()  # only this process keeps the end that is written to: it closes when this process is gone
-    running = {worker: _start(work, worker, lifeline) for worker in range(workers)}
+    news = os.pipe()  # a byte from each worker that has started: its number
+    starting = set(range(workers))
+
+    def reported(worker: int) -> None:
+        work(worker, lambda: os.write(news[1], bytes([worker])))
+
+    running = {worker: _start(reported, worker, lifeline) for worker in range(workers)}
     attempts = dict.fromkeys(running, 1)
     try:
         while not ending:
-            wait([process.sentinel for process, _ in running.values()], timeout=0.5)
+            changed = wait([news[0], *(process.sentinel for process, _ in running.values())], timeout=0.5)
+            if news[0] in changed:
+                reports = set(os.read(news[0], 256))
+                if starting and starting <= reports:
+                    all_started()
+                starting -= reports
             for worker, (process, started) in list(running.items()):
                 if ending or process.is_alive():
                     continue
@@ -57,13 +72,13 @@ def supervise(work: Callable[[int], None], workers: int, notice: Callable[[str],
                     raise DiscoparseError(f"worker {worker + 1} dies as soon as it is started: see above")
                 notice(f"worker {worker + 1} died ({_cause(process)}): starting it again")
                 time.sleep(_PAUSE * (attempts[worker] - 1))
-                running[worker] = _start(work, worker, lifeline)
+                running[worker] = _start(reported, worker, lifeline)
     finally:
         for process, _ in running.values():
             process.terminate()
         for process, _ in running.values():
             process.join()
-        for descriptor in lifeline:
+        for descriptor in (*lifeline, *news):
             os.close(descriptor)
         for number, handler in before.items():
             signal.signal(number, handler)
