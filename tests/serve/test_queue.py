@@ -258,25 +258,8 @@ def test_a_batch_is_not_larger_for_many_requests():
     assert parser.batches == [["a"], ["b", "c"], ["d", "e"]]
 
 
-def test_a_long_request_does_not_hold_up_other_models():
-    one, two = FakeParser(), FakeParser()
-    order = []
-
-    async def scenario(queue):
-        one.may_go_on.clear()
-        names = [f"s{k}" for k in range(10)]
-        long = queue.submit(job(one, *names, length=_BATCH_TOKENS, finish=lambda trees: order.append("long")))
-        await until(one.busy)
-        short = queue.submit(job(two, "x", finish=lambda trees: order.append("short")))
-        one.may_go_on.set()
-        await asyncio.gather(long, short)
-
-    run(scenario)
-    assert order == ["short", "long"]
-
-
 def test_long_requests_take_turns_with_what_arrives_meanwhile():
-    """What arrives during a batch comes before the rest of its jobs, and what arrives later behind them."""
+    """What arrives for other models during a batch comes before the rest of its jobs, what arrives later behind it."""
     order = []
     arriving = {"s0": ["x"], "x": ["y"], "s1": ["z", "w"]}  # during the batch of a sentence
 

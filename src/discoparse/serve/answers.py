@@ -19,7 +19,7 @@ from discoparse.serve.bodies import Fields
 from discoparse.serve.inputs import Sentences, trees_of
 from discoparse.serve.lockstep_queue import Greedy
 from discoparse.serve.problems import Refusal
-from discoparse.serve.settings import Settings
+from discoparse.serve.settings import MISTAKES, Settings
 from discoparse.system.derivation_table import ROWS, derivation_json
 from discoparse.tree import Node, Tree
 
@@ -59,7 +59,7 @@ def explained(model: str, parser: Parser, passage: Passage, settings: Settings) 
 def derived(fields: Fields, settings: Settings) -> bytes:
     """The canonical derivation of a tree, as `derive --json` prints it."""
     system = fields.choice("system", list(ROWS), "set")
-    sentence = fields.number("sentence", 1, settings.sentences) or 1
+    sentence = fields.number("sentence", (1, settings.sentences)) or 1
     trees = trees_of(fields, "tree", "from", settings)
     fields.end()
     if sentence > len(trees):
@@ -82,7 +82,7 @@ def evaluated(fields: Fields, settings: Settings) -> bytes:
     gold = trees_of(fields, "gold", "from", settings)
     predicted_format = "predicted_from" if "predicted_from" in fields else "from"
     predicted = trees_of(fields, "predicted", predicted_format, settings)
-    by, errors = fields.texts("by") or [], fields.number("errors", 1, 1000)
+    by, errors = fields.texts("by") or [], fields.number("errors", MISTAKES)
     detailed, missing = fields.flag("sentences"), fields.flag("allow_missing")
     fields.any("predicted_from")
     fields.end()

@@ -149,14 +149,15 @@ class Fields:
             raise Refusal(422, f"{name} must be true or false, not {_shown(value)}")
         return default if value is None else value
 
-    def number(self, name: str, low: float, high: float, *, whole: bool = True) -> Any:
-        """A number within bounds; None if it is absent."""
-        value = self.any(name)
-        kinds: tuple[type, ...] = (int,) if whole else (int, float)
-        if value is not None and (type(value) not in kinds or not low <= value <= high):
+    def number(self, name: str, bounds: tuple[float, float], *, whole: bool = True) -> Any:
+        """A number within bounds; None if it is absent. JSON does not tell 80 from 80.0."""
+        value, (low, high) = self.any(name), bounds
+        if value is None:
+            return None
+        if type(value) not in (int, float) or not low <= value <= high or (whole and value != int(value)):
             kind = "a whole number" if whole else "a number"
             raise Refusal(422, f"{name} must be {kind} from {low:g} to {high:g}, not {_shown(value)}")
-        return value
+        return int(value) if whole else value
 
     def texts(self, name: str) -> list[str] | None:
         """A list of strings; None if it is absent."""

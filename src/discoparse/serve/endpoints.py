@@ -23,11 +23,9 @@ from discoparse.serve.metrics import Metrics
 from discoparse.serve.openapi import description
 from discoparse.serve.pictures import FORMATS, PICTURES, drawing_options, drawn, media_type, written
 from discoparse.serve.problems import Refusal
-from discoparse.serve.settings import Settings
+from discoparse.serve.settings import BEST, SAMPLES, Settings
 
 _QUEUED = 64  # requests of the longest text that may wait together
-_BEST = 64  # trees of a sentence, at most
-_SAMPLES = 256  # by which probabilities are estimated, at most
 _SOON = 0.1  # seconds in which nobody looks whether the client is still there
 LEFT = 499  # the status of answers that nobody gets
 
@@ -51,8 +49,8 @@ class Api:
         name, served = self._model(fields, sentences)
         format = fields.choice("format", FORMATS, "json")
         options = drawing_options(fields)
-        doubt = Doubt.asked(fields.number("probabilities", 0, _SAMPLES) or 0, fields.flag("consensus"))
-        best = fields.number("best", 1, _BEST)
+        doubt = Doubt.asked(fields.number("probabilities", SAMPLES) or 0, fields.flag("consensus"))
+        best = fields.number("best", BEST)
         fields.end()
         constrained = any(sentences.constraints)
         if constrained + (doubt is not None) + (best is not None) > 1:
@@ -89,7 +87,7 @@ class Api:
             return await self._errand(request, lambda: derived(fields, self.settings))
         sentences = Sentences(fields, self.settings)
         name, served = self._model(fields, sentences)
-        number = fields.number("sentence", 1, self.settings.sentences) or 1
+        number = fields.number("sentence", (1, self.settings.sentences)) or 1
         fields.end()
 
         def work() -> bytes:

@@ -11,7 +11,7 @@ from discoparse.parser.writing import OUTPUTS, numbered, output_pieces
 from discoparse.serve.bodies import Fields, clean, clean_list
 from discoparse.serve.inputs import check_size
 from discoparse.serve.problems import Refusal
-from discoparse.serve.settings import Settings
+from discoparse.serve.settings import SCALE, WIDTH, Settings
 from discoparse.tree import Tree
 from discoparse.treebank import Report
 
@@ -50,8 +50,8 @@ def drawing_options(fields: Fields) -> Options:
         if name not in HIDEABLE:
             raise Refusal(422, f"hide must have only {' and '.join(HIDEABLE)}")
     return Options(
-        width=fields.number("width", 40, 100_000),
-        scale=fields.number("scale", 0.05, 50, whole=False) or 1.0,
+        width=fields.number("width", WIDTH),
+        scale=fields.number("scale", SCALE, whole=False) or 1.0,
         style=fields.choice("style", STYLES, STYLES[0]),
         functions=fields.flag("functions"),
         tags=fields.flag("tags", True),

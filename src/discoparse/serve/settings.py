@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# What numbers in requests may be, on every server: from the first to the second.
+BEST = 1, 64  # trees of a sentence
+SAMPLES = 0, 256  # by which probabilities are estimated
+MISTAKES = 1, 1000  # of each kind that are listed
+WIDTH = 40, 100_000  # of a picture
+SCALE = 0.05, 50.0  # of a picture
+
 
 @dataclass(frozen=True)
 class Settings:
