@@ -229,7 +229,7 @@ def test_a_worker_can_be_ended_from_its_first_moment(monkeypatch):
         os.kill(os.getpid(), signal.SIGTERM)
 
     monkeypatch.setattr("multiprocessing.context.ForkProcess.start", start)
-    supervise(lambda worker, started: time.sleep(20), 3, print)
+    supervise(lambda worker, started: time.sleep(20), 3, print, print)
     assert [process.exitcode for process in processes] == [-signal.SIGTERM] * 3
 
 
@@ -237,7 +237,7 @@ def test_workers_that_cannot_live_end_the_server(monkeypatch):
     monkeypatch.setattr("discoparse.serve.workers._PAUSE", 0.001)
     told = []
     with pytest.raises(DiscoparseError, match="worker 1 dies as soon as it is started"):
-        supervise(lambda worker, started: sys.exit(3), 1, told.append)
+        supervise(lambda worker, started: sys.exit(3), 1, told.append, print)
     assert told == ["worker 1 died (exit status 3): starting it again"] * 4
 
 

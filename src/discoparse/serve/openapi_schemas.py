@@ -61,7 +61,8 @@ def _tree_schemas() -> Schema:
 
 
 def _component(name: str) -> str:
-    """
+    """The name that a part of the published schema has here.
+
     >>> _component("secondary_edge")
     'SecondaryEdge'
     """

@@ -31,11 +31,10 @@ def check_fork(catalogue: Catalogue) -> None:
         raise UsageError("--workers is for CPUs: a GPU serves one process, so leave it out or add --device cpu")
 
 
-def supervise(
-    work: Work, workers: int, notice: Callable[[str], None], all_started: Callable[[], None] = lambda: None
-) -> None:
+def supervise(work: Work, workers: int, notice: Callable[[str], None], all_started: Callable[[], None]) -> None:
     """Keep that many workers running, forked from this process so that they share the memory of the models.
 
+    `all_started` is called once, when each of them has begun to serve.
     Requests that a dying worker has accepted are lost; the others go on meanwhile. Should this process be killed, the
     workers end as well, so that nobody has to look for them.
     """
