@@ -1,6 +1,7 @@
 // The server: JSON in, JSON or text out. Errors have the sentence that the server says.
 
 import { byId } from "./dom.js";
+import { recall, remember } from "./storage.js";
 
 const TOKEN = "discoparse-token";
 
@@ -12,8 +13,12 @@ export class ApiError extends Error {
   }
 }
 
+let token = recall(TOKEN, "sessionStorage");
+let given = 0; // tokens that were typed
+let asking; // for a token: requests that are refused meanwhile wait for it, too
+
 async function ask(path, options = {}) {
-  const token = sessionStorage.getItem(TOKEN);
+  const before = given;
   const headers = { ...options.headers, ...(token ? { Authorization: `Bearer ${token}` } : {}) };
   let answer;
   try {
@@ -22,19 +27,26 @@ async function ask(path, options = {}) {
     if (error.name === "AbortError") throw error;
     throw new ApiError(0, { error: "the server does not answer: is it still running?" });
   }
-  if (answer.status === 401 && (await askForToken())) return ask(path, options);
+  if (answer.status === 401) {
+    if (given === before) await (asking ??= askForToken().finally(() => { asking = undefined; }));
+    if (given !== before) return ask(path, options);
+    throw new ApiError(401, { error: "this server wants a token: parse again to be asked for it" });
+  }
   if (!answer.ok) throw new ApiError(answer.status, await answer.json().catch(() => ({})));
   return answer;
 }
 
 async function askForToken() {
-  const dialog = byId("token-dialog");
-  if (dialog.open) return false;
+  const dialog = byId("token-dialog"), field = byId("token");
+  byId("token-problem").hidden = !token;
+  field.value = "";
+  dialog.returnValue = ""; // it keeps that of the last time where the dialog is left by Escape
   dialog.showModal();
   await new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
-  const token = byId("token").value;
-  if (token) sessionStorage.setItem(TOKEN, token);
-  return Boolean(token);
+  if (dialog.returnValue !== "use") return;
+  token = field.value;
+  given += 1;
+  remember(TOKEN, token, "sessionStorage");
 }
 
 const post = (path, fields, signal) =>
@@ -46,8 +58,12 @@ export const postText = async (path, fields) => (await post(path, fields)).text(
 
 const known = new Map();
 
-/** A model with its labels and tags; asked for once. */
+/** A model with its labels and tags; asked for until there is an answer. */
 export function model(name) {
-  if (!known.has(name)) known.set(name, get(`models/${encodeURIComponent(name)}`));
+  if (!known.has(name)) {
+    const answer = get(`models/${encodeURIComponent(name)}`);
+    known.set(name, answer);
+    answer.catch(() => known.delete(name));
+  }
   return known.get(name);
 }

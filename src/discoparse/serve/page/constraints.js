@@ -4,9 +4,18 @@ const same = (a, b) => a.length === b.length && a.every((token, k) => token === 
 
 export class Constraints {
   constructor(data = {}) {
-    this.past = [];
-    this.future = [];
-    this.now = { constituents: data.constituents ?? [], forbidden: data.forbidden ?? [], tags: data.tags ?? {} };
+    this.restore({ past: [], now: { constituents: data.constituents ?? [], forbidden: data.forbidden ?? [], tags: data.tags ?? {} }, future: [] });
+  }
+
+  /** All of it: nothing in here changes, so that it can be restored. */
+  get state() {
+    return { past: this.past, now: this.now, future: this.future };
+  }
+
+  restore({ past, now, future }) {
+    this.past = past;
+    this.now = now;
+    this.future = future;
   }
 
   get isEmpty() {
@@ -18,43 +27,39 @@ export class Constraints {
     return this.isEmpty ? null : this.now;
   }
 
-  change(next) {
-    this.past.push(this.now);
-    this.future = [];
-    this.now = { ...this.now, ...next };
-  }
+  // Each of these says whether anything is different now: a double click says the same thing twice.
 
-  /** The last change was refused: as if it had never been. */
-  takeBack() {
-    this.now = this.past.pop();
+  change(next) {
+    const now = { ...this.now, ...next };
+    if (JSON.stringify(now) === JSON.stringify(this.now)) return false;
+    this.restore({ past: [...this.past, this.now], now, future: [] });
+    return true;
   }
 
   undo() {
     if (!this.past.length) return false;
-    this.future.push(this.now);
-    this.now = this.past.pop();
+    this.restore({ past: this.past.slice(0, -1), now: this.past.at(-1), future: [...this.future, this.now] });
     return true;
   }
 
   redo() {
     if (!this.future.length) return false;
-    this.past.push(this.now);
-    this.now = this.future.pop();
+    this.restore({ past: [...this.past, this.now], now: this.future.at(-1), future: this.future.slice(0, -1) });
     return true;
   }
 
   /** These tokens are a constituent; what was said about them before no longer holds. */
   require(tokens, label) {
     const entry = label ? { tokens, label } : { tokens };
-    this.change({ constituents: [...this.without(tokens, "constituents"), entry], forbidden: this.without(tokens, "forbidden") });
+    return this.change({ constituents: [...this.without(tokens, "constituents"), entry], forbidden: this.without(tokens, "forbidden") });
   }
 
   forbid(tokens) {
-    this.change({ constituents: this.without(tokens, "constituents"), forbidden: [...this.without(tokens, "forbidden"), tokens] });
+    return this.change({ constituents: this.without(tokens, "constituents"), forbidden: [...this.without(tokens, "forbidden"), tokens] });
   }
 
   tag(token, tag) {
-    this.change({ tags: { ...this.now.tags, [token]: tag } });
+    return this.change({ tags: { ...this.now.tags, [token]: tag } });
   }
 
   without(tokens, kind) {
@@ -70,4 +75,13 @@ export class Constraints {
       ...Object.entries(tags).map(([token, tag]) => [`${tag}: ${tree.tokens[token].word}`, () => this.change({ tags: Object.fromEntries(Object.entries(tags).filter(([key]) => key !== token)) })]),
     ];
   }
+}
+
+/** Whether data that a link brought are constraints on so many words. */
+export function fit(data, length) {
+  const isObject = (value) => typeof value === "object" && value !== null;
+  const isToken = (k) => Number.isInteger(k) && k >= 0 && k < length;
+  const isSet = (tokens) => Array.isArray(tokens) && tokens.length > 0 && tokens.every(isToken);
+  const all = (list, fits) => list === undefined || (Array.isArray(list) && list.every(fits));
+  return isObject(data) && all(data.constituents, (entry) => isObject(entry) && isSet(entry.tokens)) && all(data.forbidden, isSet) && (data.tags === undefined || (isObject(data.tags) && Object.keys(data.tags).every((key) => isToken(Number(key)))));
 }

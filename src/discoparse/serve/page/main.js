@@ -3,7 +3,9 @@
 import { ApiError, get, postJson } from "./api.js";
 import { setUpCompare } from "./compare.js";
 import { byId, debounced, h } from "./dom.js";
+import { decode, encode } from "./links.js";
 import { Sentence } from "./sentence.js";
+import { recall, remember } from "./storage.js";
 
 const EXAMPLES = {
   nl: "Wat heeft niemand ons gisteren verteld?",
@@ -17,7 +19,10 @@ const VIEW = "discoparse-view";
 
 const page = { options: readOptions(), link, changed, believe };
 let sentences = [];
+let shelf = []; // sentences that are not on the page now, and were worked on: they come back with their words
+let opened; // the link that is shown, until its text is edited
 let running;
+let listing;
 
 function readOptions() {
   const options = { style: byId("option-style").value };
@@ -28,25 +33,22 @@ function readOptions() {
 
 function showOptions(options) {
   for (const name of OPTIONS) if (name in options) byId(`option-${name}`).checked = options[name];
-  if (options.style) byId("option-style").value = options.style;
+  if (["elbow", "slanted"].includes(options.style)) byId("option-style").value = options.style;
   page.options = readOptions();
 }
 
 // -- links ------------------------------------------------------------------------------------------------------
 
-const encode = (data) => btoa(String.fromCharCode(...new TextEncoder().encode(JSON.stringify(data)))).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-const decode = (text) => JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0))));
-
 /** The address of a view: of all sentences as text, or of some of them as tokens. */
 function link(some) {
   const view = some
     ? { tokens: some.map((sentence) => sentence.tokens), model: some[0].model, saved: some.map((sentence) => sentence.saved()) }
-    : { text: byId("text").value, model: byId("model").value, saved: sentences.map((sentence) => sentence.saved()) };
+    : { ...(opened?.tokens ? { tokens: opened.tokens } : { text: byId("text").value }), model: byId("model").value, saved: opened?.saved ?? sentences.map((sentence) => sentence.saved()) };
   return `${location.origin}${location.pathname}#${encode({ ...view, options: page.options })}`;
 }
 
 function changed() {
-  if (byId("text").value && sentences.every((sentence) => sentence)) history.replaceState(null, "", link());
+  if (byId("text").value) history.replaceState(null, "", link());
 }
 
 async function openLink() {
@@ -58,9 +60,43 @@ async function openLink() {
     return say("The link is damaged: what it should show cannot be read.", true);
   }
   showOptions(view.options ?? {});
-  byId("text").value = view.text ?? (view.tokens ?? []).map((words) => words.join(" ")).join("\n");
-  byId("model").value = view.model ?? "";
-  await parse(view.text ? undefined : view.tokens, view.saved);
+  opened = { model: view.model ?? "", saved: view.saved ?? [], tokens: view.text ? undefined : view.tokens };
+  byId("text").value = view.text || view.tokens.map((words) => words.join(" ")).join("\n");
+  await parse();
+}
+
+// -- models -----------------------------------------------------------------------------------------------------
+
+/** The models that there are, asked for until the server has named them. */
+function listModels() {
+  listing ??= get("models").then(showModels).catch((error) => {
+    listing = undefined;
+    throw error;
+  });
+  return listing;
+}
+
+function showModels({ models, defaults }) {
+  byId("model").append(...models.map((one) => h("option", { value: one.name, title: one.treebanks.join(", ") }, one.language && one.language !== one.name ? `${one.name} (${one.language})` : one.name)));
+  const shown = models.filter((one) => EXAMPLES[one.language] && (defaults.includes(one.name) || models.length === 1));
+  byId("examples").append(...shown.map((one) => h("button", { type: "button", class: "quiet", title: EXAMPLES[one.language], onclick: () => show(EXAMPLES[one.language]) }, one.language)));
+  setUpCompare(byId("view-compare"), models.map((one) => one.name), page);
+}
+
+function show(example) {
+  opened = undefined;
+  byId("text").value = example;
+  byId("model").value = "";
+  parse();
+}
+
+/** Choose the model of the link; says so if it is not here. */
+function chooseModel() {
+  const { model, saved } = opened;
+  const isHere = [...byId("model").options].some((option) => option.value === model);
+  byId("model").value = isHere ? model : "";
+  opened = { ...opened, model: undefined, saved: isHere ? saved : saved.map(({ best, ...rest }) => rest) };
+  return isHere ? "" : `The model ${model} of this link is not on this server. `;
 }
 
 // -- parsing ----------------------------------------------------------------------------------------------------
@@ -71,36 +107,63 @@ function say(text, isError = false) {
   message.classList.toggle("error", isError);
 }
 
-async function parse(tokens, saved = []) {
+async function parse() {
   running?.abort();
-  const text = byId("text").value, name = byId("model").value;
-  if (!text.trim() && !tokens) {
-    sentences = [];
-    byId("sentences").replaceChildren();
+  const text = byId("text").value;
+  if (!text.trim() && !opened?.tokens) {
+    shelve([]);
+    history.replaceState(null, "", location.pathname + location.search);
     return say("");
   }
   running = new AbortController();
   const own = running;
+  let lacking = "";
   byId("sentences").setAttribute("aria-busy", "true");
   try {
-    const answer = await postJson("parse", { ...(tokens ? { tokens } : { text }), ...(name ? { model: name } : {}) }, own.signal);
-    sentences = answer.trees.map((tree, k) => new Sentence(tree, answer.model, page, saved[k]));
-    byId("sentences").replaceChildren(...sentences.map((sentence) => sentence.element));
-    byId("sentences").classList.remove("stale");
+    await listModels();
+    if (own !== running) return;
+    if (opened?.model !== undefined) lacking = chooseModel();
+    const name = byId("model").value;
+    const answer = await postJson("parse", { ...(opened?.tokens ? { tokens: opened.tokens } : { text }), ...(name ? { model: name } : {}) }, own.signal);
+    shelve(sentencesOf(answer));
+    if (opened) opened = { tokens: opened.tokens }; // the rest is in the sentences now
     const guessed = name ? "" : ` Parsed with the model ${answer.model}.`;
-    say(sentences.length ? `${sentences.length === 1 ? "One sentence" : `${sentences.length} sentences`}.${guessed}` : "There are no words in this text.");
+    say(lacking + (sentences.length ? `${sentences.length === 1 ? "One sentence" : `${sentences.length} sentences`}.${guessed}` : "There are no words in this text."), lacking !== "");
     changed();
-    believe(sentences, answer.model, own.signal);
+    believe(sentences.filter((sentence) => !sentence.isBelieved), answer.model, own.signal);
   } catch (error) {
-    if (error.name === "AbortError") return;
+    if (error.name === "AbortError" || own !== running) return;
     if (!(error instanceof ApiError)) console.error(error);
     const hint = error.data?.choose_model ? "Which language is this? Choose a model." : error.message;
-    say(hint, true);
+    say(lacking + hint, true);
     byId("sentences").classList.add("stale"); // these trees are of another text
     if (error.data?.choose_model && sentences.length === 0) byId("model").classList.add("wanted");
   } finally {
     if (own === running) byId("sentences").removeAttribute("aria-busy");
   }
+}
+
+/** The sentences of an answer. Those whose words were here before come with all that was done to them. */
+function sentencesOf({ trees, model }) {
+  if (opened?.saved) return trees.map((tree, k) => new Sentence(tree, model, page, opened.saved[k]));
+  const spelled = JSON.stringify, known = new Map();
+  for (const sentence of [...sentences, ...shelf]) {
+    const words = spelled(sentence.tokens);
+    if (sentence.model === model) known.set(words, [...(known.get(words) ?? []), sentence]);
+  }
+  return trees.map((tree) => {
+    const before = known.get(spelled(tree.tokens.map((token) => token.word)))?.shift();
+    before?.moveTo(tree);
+    return before ?? new Sentence(tree, model, page);
+  });
+}
+
+/** Show these sentences; those that were worked on, and are not among them, are kept. */
+function shelve(next) {
+  shelf = [...sentences, ...shelf].filter((sentence) => sentence.isWorkedOn && !next.includes(sentence));
+  sentences = next;
+  byId("sentences").replaceChildren(...sentences.map((sentence) => sentence.element));
+  byId("sentences").classList.remove("stale");
 }
 
 /** Ask for the probabilities of constituents too, where that is soon done. */
@@ -118,13 +181,29 @@ async function believe(some, name, signal) {
 // -- the rest ---------------------------------------------------------------------------------------------------
 
 function setUpTheme() {
-  const root = document.documentElement, saved = localStorage.getItem("discoparse-theme");
+  const root = document.documentElement, saved = recall("discoparse-theme");
   if (saved) root.dataset.theme = saved;
   byId("theme").addEventListener("click", () => {
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
-    localStorage.setItem("discoparse-theme", root.dataset.theme);
+    remember("discoparse-theme", root.dataset.theme);
   });
+}
+
+/** Not by the link's own address, which would take the place of the one that has the view. */
+function setUpSkipLink() {
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    byId("sentences").focus();
+  });
+}
+
+function savedView() {
+  try {
+    return Object(JSON.parse(recall(VIEW)));
+  } catch {
+    return {};
+  }
 }
 
 function setUpTabs() {
@@ -150,13 +229,13 @@ function setUpTabs() {
 async function start() {
   setUpTheme();
   setUpTabs();
-  const saved = localStorage.getItem(VIEW);
-  if (saved) showOptions(JSON.parse(saved));
+  setUpSkipLink();
+  showOptions(savedView());
   for (const id of [...OPTIONS, "style"]) {
     byId(`option-${id}`).addEventListener("change", () => {
       page.options = readOptions();
-      localStorage.setItem(VIEW, JSON.stringify(page.options));
-      for (const sentence of sentences) { sentence.render(); if (sentence.mode === "step") sentence.renderPanel(); }
+      remember(VIEW, JSON.stringify(page.options));
+      for (const sentence of [...sentences, ...shelf]) sentence.redraw();
       changed();
     });
   }
@@ -170,16 +249,13 @@ async function start() {
     menu.querySelector("summary").focus();
   });
   byId("form").addEventListener("submit", (event) => { event.preventDefault(); parse(); });
-  byId("text").addEventListener("input", debounced(450, () => parse()));
+  byId("text").addEventListener("input", () => { opened = undefined; });
+  byId("text").addEventListener("input", debounced(450, parse));
   byId("text").addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) parse(); });
   byId("model").addEventListener("change", () => { byId("model").classList.remove("wanted"); parse(); });
+  openLink();
   try {
-    const { models, defaults } = await get("models");
-    byId("model").append(...models.map((one) => h("option", { value: one.name, title: one.treebanks.join(", ") }, one.language && one.language !== one.name ? `${one.name} (${one.language})` : one.name)));
-    const shown = models.filter((one) => EXAMPLES[one.language] && (defaults.includes(one.name) || models.length === 1));
-    byId("examples").append(...shown.map((one) => h("button", { type: "button", class: "quiet", title: EXAMPLES[one.language], onclick: () => { byId("text").value = EXAMPLES[one.language]; byId("model").value = ""; parse(); } }, one.language)));
-    setUpCompare(byId("view-compare"), models.map((one) => one.name), page);
-    await openLink();
+    await listModels();
   } catch (error) {
     say(error.message, true);
   }

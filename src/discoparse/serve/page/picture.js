@@ -36,7 +36,7 @@ export function draw(tree, options, { collapsed, on = {}, marks = {}, label } = 
     nodes.append(group);
   }
   const { width, height } = size;
-  const svg = s("svg", { class: "tree", viewBox: `0 0 ${round(width)} ${round(height)}`, width: round(width), height: round(height), role: "group", "aria-label": label ?? `Tree of: ${tree.text(tree.tokens.map((_, k) => k))}` }, bars, drops, nodes);
+  const svg = s("svg", { class: "tree", viewBox: `0 0 ${round(width)} ${round(height)}`, width: round(width), height: round(height), role: "group", tabindex: -1, "aria-label": label ?? `Tree of: ${tree.text(tree.tokens.map((_, k) => k))}` }, bars, drops, nodes);
   listen(svg, view, elements, on);
   return svg;
 }
@@ -79,6 +79,7 @@ function listen(svg, view, elements, on) {
   svg.addEventListener("focusin", (event) => point(found(event)));
   svg.addEventListener("focusout", () => point(null));
   svg.addEventListener("click", (event) => found(event) && on.choose?.(found(event)));
+  // The picture itself has tabindex -1, since Chromium stops with Tab at every SVG element that listens to the focus.
   const top = view.items.at(-1) ?? view.leaves[0];
   elements.get(top)?.setAttribute("tabindex", 0);
   svg.addEventListener("keydown", (event) => {
@@ -107,6 +108,15 @@ export function light(svg, node) {
     element.classList.toggle("lit", element.dataset.token.split(",").some((token) => tokens.has(Number(token))));
   }
   for (const element of svg.querySelectorAll("g.node")) element.classList.toggle("lit", Number(element.dataset.node) === node?.k);
+}
+
+/** Scrolls so that elements of a picture can be seen: all of them, or the last of those that are too far apart. */
+export function reveal(scroller, elements) {
+  if (!elements.length || scroller.scrollWidth <= scroller.clientWidth) return;
+  const view = scroller.getBoundingClientRect(), boxes = [...elements].map((element) => element.getBoundingClientRect());
+  const right = Math.max(...boxes.map((box) => box.right));
+  const left = Math.max(Math.min(...boxes.map((box) => box.left)), right - view.width);
+  if (left < view.left || right > view.right) scroller.scrollLeft += (left + right) / 2 - (view.left + view.right) / 2;
 }
 
 const PRINT = {

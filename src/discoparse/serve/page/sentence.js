@@ -1,33 +1,56 @@
 // A sentence on the page: its words, its tree, and four ways to work with it: look, step, choose, correct.
 
-import { model, postJson } from "./api.js";
+import { postJson } from "./api.js";
 import { changes, chooser, differences, MOST, same } from "./best.js";
-import { Constraints } from "./constraints.js";
+import { fit } from "./constraints.js";
+import { Correcting } from "./correcting.js";
 import { h, percent } from "./dom.js";
 import { copy, exported, KINDS, save } from "./exporting.js";
-import { draw, light } from "./picture.js";
+import { draw, light, reveal } from "./picture.js";
 import { stepper } from "./stepper.js";
 import { Tree } from "./tree.js";
 
 const MODES = [["look", "Look"], ["step", "Step"], ["choose", "Choose"], ["correct", "Correct"]];
 
 export class Sentence {
-  /** `page` has the options of the view, `link(sentence)` and `changed()`. */
+  /** `page` has the options of the view, `link(sentence)`, `changed()` and `believe(sentences, model)`. */
   constructor(data, modelName, page, saved = {}) {
     this.page = page;
     this.model = modelName;
     this.tree = new Tree(data);
     this.own = this.tree; // the parser's; another of the best may be chosen
-    this.constraints = new Constraints(saved.constraints);
+    const isFitting = saved.constraints === undefined || fit(saved.constraints, data.tokens.length);
+    this.correcting = new Correcting(this, isFitting ? saved.constraints : undefined);
     this.collapsed = new Set();
-    this.selected = new Set();
     this.marks = {};
     this.mode = "look";
     this.build();
     this.render();
-    if (!this.constraints.isEmpty) this.parseAgain(false);
-    if (saved.best !== undefined) this.setMode("choose", saved.best).then(() => saved.mode && this.setMode(saved.mode));
-    else if (saved.mode) this.setMode(saved.mode);
+    if (this.correcting.isBehind) this.correcting.parse();
+    const mode = MODES.some(([name]) => name === saved.mode) ? saved.mode : undefined;
+    if (saved.best !== undefined) this.setMode("choose", saved.best).then(() => mode && this.setMode(mode));
+    else if (mode) this.setMode(mode);
+    if (!isFitting) this.say("The corrections of the link are about other words, and are left out.");
+  }
+
+  get constraints() {
+    return this.correcting.constraints;
+  }
+
+  /** Whether there is more to it than what the parser said. */
+  get isWorkedOn() {
+    return this.tree !== this.own || this.constraints.past.length + this.constraints.future.length > 0 || !this.constraints.isEmpty;
+  }
+
+  /** The same words are in a text again, maybe elsewhere: `data` is the tree that the parser gives them there. */
+  moveTo(data) {
+    for (const tree of new Set([this.tree, this.own, ...(this.best ?? [])])) tree.place(data);
+    this.heading.textContent = this.title();
+    if (this.correcting.isBehind) this.correcting.parse();
+  }
+
+  title() {
+    return `Sentence ${this.tree.data.id ?? ""}: ${this.tokens.join(" ")}`;
   }
 
   get tokens() {
@@ -42,12 +65,13 @@ export class Sentence {
     this.panel = h("div", { class: "panel" });
     this.text = h("div", { class: "as-text" });
     this.modeButtons = MODES.map(([mode, name]) => h("button", { type: "button", "aria-pressed": mode === "look", onclick: () => this.setMode(mode), dataset: { mode } }, name));
-    const exports = KINDS.map(([kind, name, file]) => h("button", { type: "button", dataset: { export: kind }, onclick: (event) => this.export(kind, file, event) }, name));
+    const exports = KINDS.map(([kind, name, file]) => h("button", { type: "button", dataset: { export: kind }, onclick: () => this.export(kind, file) }, name));
     this.menu = h("details", { class: "menu" }, h("summary", {}, "Export"), h("div", { class: "sheet" }, ...exports, h("hr"), h("button", { type: "button", dataset: { export: "copy" }, onclick: () => this.copyBrackets() }, "Copy brackets"), h("button", { type: "button", dataset: { export: "link" }, onclick: () => this.copyLink() }, "Copy link")));
+    this.heading = h("h2", { class: "sr" }, this.title());
     this.element = h(
       "article",
       { class: "sentence", tabindex: -1, onkeydown: (event) => this.key(event) },
-      h("h2", { class: "sr" }, `Sentence ${this.tree.data.id ?? ""}: ${this.tokens.join(" ")}`),
+      this.heading,
       h("div", { class: "bar head" }, h("div", { class: "modes", role: "group", "aria-label": "What to do" }, ...this.modeButtons), h("span", { class: "badge", title: "model" }, this.model), h("span", { class: "grow" }), this.menu),
       this.wordLine,
       this.info,
@@ -64,8 +88,10 @@ export class Sentence {
     this.told.textContent = text;
   }
 
-  /** Draw everything again. */
+  /** Draw everything again, with the focus where it was: on the same word, or on the sentence, so that keys still reach
+   * it and not the browser's own undo. */
   render() {
+    const focused = document.activeElement, isWord = this.wordLine.contains(focused), isInside = isWord || this.stage.contains(focused);
     const on = { point: (item) => this.point(item), choose: (item) => this.choose(item) };
     this.svg = draw(this.tree, this.page.options, { collapsed: this.collapsed, marks: this.marks, on });
     this.stage.replaceChildren(this.svg);
@@ -73,6 +99,14 @@ export class Sentence {
     this.text.replaceChildren(h("ul", {}, this.outline(this.tree.nodes[0])));
     this.renderWords();
     this.point(null);
+    const word = isWord && this.wordLine.querySelector(`button[data-token="${focused.dataset.token}"]`);
+    if (isInside) (word || this.element).focus({ preventScroll: true });
+  }
+
+  /** The options of the view are others. */
+  redraw() {
+    this.render();
+    this.stepper?.draw();
   }
 
   outline(node) {
@@ -84,10 +118,7 @@ export class Sentence {
 
   renderWords() {
     const correcting = this.mode === "correct";
-    const parts = this.tree.tokens.map((token, k) => {
-      if (!correcting) return h("span", { dataset: { token: k } }, token.word);
-      return h("button", { type: "button", dataset: { token: k }, "aria-pressed": this.selected.has(k), onpointerdown: (event) => this.startDrag(event, k), onpointerenter: (event) => this.drag(event, k), onclick: (event) => event.detail === 0 && this.toggle(k) }, token.word);
-    });
+    const parts = this.tree.tokens.map((token, k) => (correcting ? this.correcting.word(token, k) : h("span", { dataset: { token: k } }, token.word)));
     this.wordLine.replaceChildren(...parts.flatMap((part) => [part, " "]));
   }
 
@@ -116,8 +147,7 @@ export class Sentence {
 
   choose(item) {
     if (this.mode === "correct") {
-      this.selected = new Set(item.node?.tokens ?? item.tokens);
-      this.renderWords();
+      this.correcting.select(item.node?.tokens ?? item.tokens);
       this.renderPanel();
     } else if (item.node && item.k !== undefined) {
       this.collapsed.has(item.k) ? this.collapsed.delete(item.k) : this.collapsed.add(item.k);
@@ -133,7 +163,7 @@ export class Sentence {
   async setMode(mode, chosen) {
     this.mode = mode;
     this.note = "";
-    this.selected.clear();
+    this.correcting.select([]);
     for (const button of this.modeButtons) button.setAttribute("aria-pressed", button.dataset.mode === mode);
     this.element.dataset.mode = mode;
     if (mode !== "correct") this.marks = {};
@@ -143,21 +173,22 @@ export class Sentence {
   }
 
   async renderPanel(chosen) {
-    if (this.mode === "look") return this.panel.replaceChildren();
-    if (this.mode === "correct") return this.replacePanel(await this.correctionPanel());
-    this.panel.replaceChildren(h("p", { class: "hint" }, "…"));
     const { mode } = this;
+    if (mode === "look") return this.panel.replaceChildren();
+    if (mode !== "correct" || !this.panel.querySelector(".correction")) this.panel.replaceChildren(h("p", { class: "hint" }, "…"));
+    let shown;
     try {
-      const shown = mode === "choose" ? await this.choicePanel(chosen) : await this.stepPanel();
-      if (this.mode === mode) this.panel.replaceChildren(...shown);
+      shown = mode === "choose" ? await this.choicePanel(chosen) : mode === "step" ? await this.stepPanel() : [await this.correcting.panel()];
     } catch (error) {
-      this.panel.replaceChildren(h("p", { class: "message error" }, error.message));
+      shown = [h("p", { class: "message error" }, error.message)];
     }
+    if (this.mode === mode) this.replacePanel(shown);
   }
 
   async stepPanel() {
     const other = this.tree === this.own ? null : h("p", { class: "hint" }, "These steps lead to the parser’s own tree, not to the one that you chose.");
-    return [other, await stepper(this.request(), this.page.options)].filter(Boolean);
+    this.stepper = await stepper(this.request(), this.page);
+    return [other, this.stepper.element].filter(Boolean);
   }
 
   // -- choosing -----------------------------------------------------------------------------------------------
@@ -190,15 +221,13 @@ export class Sentence {
 
   /** A tree of the same words that the server gave, with what is known of the sentence: its id, its text, its places. */
   adopted(data) {
-    const { id, text, tokens } = this.tree.data;
-    const placed = data.tokens.map((token, k) => (tokens[k].span ? { ...token, span: tokens[k].span } : token));
-    return new Tree({ ...data, id, ...(text === undefined ? {} : { text }), tokens: placed });
+    return new Tree(data).place(this.tree.data);
   }
 
   /** A new panel, with the focus where it was: on the same button, or on the sentence, so that keys still reach it. */
-  replacePanel(panel) {
+  replacePanel(parts) {
     const focused = this.panel.contains(document.activeElement) ? document.activeElement : null;
-    this.panel.replaceChildren(panel);
+    this.panel.replaceChildren(...parts);
     if (!focused) return;
     const same = focused.dataset.do && this.panel.querySelector(`[data-do="${focused.dataset.do}"]:not(:disabled)`);
     (same || this.element).focus();
@@ -212,6 +241,7 @@ export class Sentence {
   /** Probabilities of whole constituents, which the server estimates by sampling; they come later than the tree. */
   believe(data) {
     if (!this.constraints.isEmpty) return;
+    this.isBelieved = true;
     const sampled = new Tree(data), known = new Map(sampled.nodes.map((node) => [sampled.key(node), node.probability]));
     for (const tree of new Set([this.own, this.tree])) {
       for (const node of tree.nodes) node.probability = known.get(tree.key(node)) ?? node.probability;
@@ -221,100 +251,57 @@ export class Sentence {
 
   // -- correcting ---------------------------------------------------------------------------------------------
 
-  startDrag(event, k) {
-    event.target.releasePointerCapture?.(event.pointerId); // so that other words hear of a finger, too
-    this.dragging = { adds: !this.selected.has(k) };
-    this.drag(event, k);
-    addEventListener("pointerup", () => { this.dragging = undefined; this.renderPanel(); }, { once: true });
-  }
-
-  drag(event, k) {
-    if (!this.dragging) return;
-    this.dragging.adds ? this.selected.add(k) : this.selected.delete(k);
-    this.wordLine.querySelector(`[data-token="${k}"]`).setAttribute("aria-pressed", this.selected.has(k));
-  }
-
-  toggle(k) {
-    this.selected.has(k) ? this.selected.delete(k) : this.selected.add(k);
-    this.wordLine.querySelector(`[data-token="${k}"]`).setAttribute("aria-pressed", this.selected.has(k));
-    this.renderPanel();
-  }
-
-  async correctionPanel() {
-    const { labels, tags } = await model(this.model);
-    const tokens = [...this.selected].sort((a, b) => a - b);
-    const act = (change) => () => { change(); this.selected.clear(); this.parseAgain(true); };
-    const choice = (name, values, now, change) => h("label", {}, `${name} `, h("select", { "aria-label": name, onchange: (event) => event.target.value && act(() => change(event.target.value))() }, h("option", { value: "" }, "…"), ...values.map((value) => h("option", { value, selected: value === now }, value))));
-    const over = this.tree.nodes.find((node) => node.tokens.join() === tokens.join());
-    const buttons = tokens.length
-      ? [
-          h("button", { type: "button", class: "main", dataset: { do: "require" }, onclick: act(() => this.constraints.require(tokens)) }, "These are a constituent"),
-          h("button", { type: "button", dataset: { do: "forbid" }, onclick: act(() => this.constraints.forbid(tokens)) }, "Not a constituent"),
-          choice("Label", labels, over?.label, (label) => this.constraints.require(tokens, label)),
-          tokens.length === 1 ? choice("Tag", tags, this.tree.tokens[tokens[0]].tag, (tag) => this.constraints.tag(tokens[0], tag)) : null,
-        ]
-      : [];
-    const undo = (name, symbol, can, call) => h("button", { type: "button", class: "quiet", "aria-label": name, title: name, disabled: !can, dataset: { do: name.toLowerCase() }, onclick: call }, symbol);
-    const list = this.constraints.list(this.tree).map(([text, remove]) => h("li", { class: "chip" }, text, h("button", { type: "button", "aria-label": `Remove: ${text}`, onclick: () => { remove(); this.parseAgain(true); } }, "×")));
-    return h("div", { class: "correction" }, h("div", { class: "bar" }, ...buttons, h("span", { class: "grow" }), undo("Undo", "↶", this.constraints.past.length, () => this.undo()), undo("Redo", "↷", this.constraints.future.length, () => this.redo())), h("ul", { class: "chips", "aria-label": "Constraints" }, ...list));
-  }
-
-  undo() {
-    if (this.constraints.undo()) this.parseAgain(false);
-  }
-
-  redo() {
-    if (this.constraints.redo()) this.parseAgain(false);
-  }
-
   key(event) {
     if (this.mode !== "correct" || !(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z") return;
     event.preventDefault();
-    event.shiftKey ? this.redo() : this.undo();
+    event.shiftKey ? this.correcting.redo() : this.correcting.undo();
   }
 
-  /** Parse within the constraints, and mark what is new. A change that cannot be met is taken back. */
-  async parseAgain(isChange) {
-    try {
-      const answer = await postJson("parse", this.request());
-      const before = this.tree;
-      this.own = this.adopted(answer.trees[0]);
+  /** The answer to a correction: a tree, in which what is new is marked, or none. `said`: what went wrong. */
+  async parsedAgain(data, said) {
+    const before = this.tree;
+    if (data) {
+      this.own = this.adopted(data);
       this.mark(this.own, before);
-      this.note = changes(this.own, before);
-      this.point(null);
+      reveal(this.stage, this.svg.querySelectorAll(".changed"));
       if (this.constraints.isEmpty) this.page.believe([this], this.model);
-    } catch (error) {
-      if (isChange) this.constraints.takeBack();
-      this.note = error.message;
-      this.point(null);
     }
+    this.stage.classList.toggle("stale", this.correcting.isBehind);
+    this.say(said ?? changes(this.own, before));
     await this.renderPanel();
     this.page.changed();
   }
 
   // -- taking it along ----------------------------------------------------------------------------------------
 
-  async export(kind, file, event) {
+  export(kind, file) {
+    this.fromMenu(async () => save(await exported(kind, this.tree, this.svg, this.page.options), file));
+  }
+
+  copyBrackets() {
+    this.fromMenu(async () => {
+      const blob = await exported("discbracket", this.tree, this.svg, this.page.options);
+      await copy((await blob.text()).trim());
+      this.say("Copied.");
+    });
+  }
+
+  copyLink() {
+    this.fromMenu(async () => {
+      await copy(this.page.link([this]));
+      this.say("Link copied.");
+    });
+  }
+
+  /** Close the menu and do what was chosen there. */
+  async fromMenu(call) {
     this.menu.open = false;
+    this.menu.querySelector("summary").focus();
     try {
-      save(await exported(kind, this.tree, this.svg, this.page.options), file);
+      await call();
     } catch (error) {
-      this.note = error.message;
-      this.point(null);
+      this.say(error.message);
     }
-  }
-
-  async copyBrackets() {
-    this.menu.open = false;
-    const blob = await exported("discbracket", this.tree, this.svg, this.page.options);
-    await copy((await blob.text()).trim());
-    this.say("Copied.");
-  }
-
-  async copyLink() {
-    this.menu.open = false;
-    await copy(this.page.link([this]));
-    this.say("Link copied.");
   }
 
   say(text) {

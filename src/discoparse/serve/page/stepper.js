@@ -2,29 +2,34 @@
 
 import { postJson } from "./api.js";
 import { h, percent } from "./dom.js";
-import { draw, light } from "./picture.js";
+import { draw, light, reveal } from "./picture.js";
 import { Tree } from "./tree.js";
 
 const SECONDS = 0.9; // for a step while it plays
 
-/** The panel for a sentence: `fields` are those of a request for its derivation. */
-export async function stepper(fields, options) {
-  const data = await postJson("derive", fields);
-  return new Stepper(data, options).element;
+/** The panel for a sentence, its `element`: `fields` are those of a request for its derivation. */
+export async function stepper(fields, page) {
+  return new Stepper(await postJson("derive", fields), page);
 }
 
 class Stepper {
-  constructor(data, options) {
+  constructor(data, page) {
+    this.page = page;
     this.rows = data.rows;
     this.words = data.words;
     this.tree = new Tree(data.tree);
     this.last = data.transitions;
     this.step = 0;
-    this.picture = draw(this.tree, options);
-    this.picture.setAttribute("aria-label", "The tree so far");
     this.chips = new Map(); // element of each item, by its first token
     this.build();
-    this.show(0);
+    this.draw();
+  }
+
+  /** Draw the tree, at the step that is shown. */
+  draw() {
+    this.picture = draw(this.tree, this.page.options, { label: "The tree so far" });
+    this.stage.replaceChildren(this.picture);
+    this.show(this.step);
   }
 
   build() {
@@ -36,6 +41,7 @@ class Stepper {
     this.memory = h("div", { class: "items", dataset: { area: "memory" } });
     this.focus = h("div", { class: "items", dataset: { area: "focus" } });
     this.buffer = h("div", { class: "items", dataset: { area: "buffer" } });
+    this.stage = h("div", { class: "scroll" });
     this.choices = h("ol", { class: "choices" });
     const area = (name, what, element) => h("section", { class: "area", "aria-label": what }, h("h3", {}, name), element);
     this.element = h(
@@ -44,7 +50,7 @@ class Stepper {
       h("div", { class: "bar controls" }, button("⇤", "To the start", () => this.show(0)), button("←", "One step back", () => this.show(this.step - 1)), this.playing, button("→", "One step on", () => this.show(this.step + 1)), button("⇥", "To the end", () => this.show(this.last)), this.slider, this.count),
       this.said,
       h("div", { class: "areas" }, area("Memory", "The memory, a set of items", this.memory), area("Focus", "The focus", this.focus), area("Words to come", "The buffer", this.buffer)),
-      h("div", { class: "beside" }, h("div", { class: "scroll" }, this.picture), h("section", { class: "alternatives", "aria-label": "What was possible" }, h("h3", {}, "What was possible"), this.choices)),
+      h("div", { class: "beside" }, this.stage, h("section", { class: "alternatives", "aria-label": "What was possible" }, h("h3", {}, "What was possible"), this.choices)),
     );
   }
 
@@ -114,6 +120,7 @@ class Stepper {
     const empty = () => h("span", { class: "none" }, "∅");
     const memory = row.memory.map((item) => chip(item, "held"));
     this.memory.replaceChildren(...(memory.length ? memory : [empty()]));
+    this.memory.scrollTop = this.memory.scrollHeight;
     this.focus.replaceChildren(row.focus ? chip(row.focus, "focused") : empty());
     const buffer = row.buffer.map((k) => chip([k], "coming"));
     this.buffer.replaceChildren(...(buffer.length ? buffer : [empty()]));
@@ -134,6 +141,7 @@ class Stepper {
     }
     for (const leaf of this.picture.querySelectorAll("g.leaf")) leaf.classList.toggle("unread", leaf.dataset.token.split(",").every((k) => row.buffer.includes(Number(k))));
     light(this.picture, row.focus ? { tokens: row.focus, k: -1 } : null);
+    reveal(this.stage, this.picture.querySelectorAll("g.leaf.lit"));
   }
 }
 

@@ -18,6 +18,14 @@ export class Tree {
     }
   }
 
+  /** The same words in a text: the id, the text and the places of the tokens are those of other data. */
+  place({ id, text, tokens }) {
+    this.tokens = this.tokens.map(({ span, ...token }, k) => (tokens[k].span ? { ...token, span: tokens[k].span } : token));
+    const { text: _, ...data } = this.data;
+    this.data = { ...data, id, ...(text === undefined ? {} : { text }), tokens: this.tokens };
+    return this;
+  }
+
   first(child) {
     return child < 0 ? ~child : this.nodes[child].tokens[0];
   }

@@ -1,0 +1,414 @@
+"""What people did on the page is not lost, whatever they click next and whatever the server answers, or does not."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+from browsing import TEXT, parse, until
+from serving import running
+
+from discoparse.serve.settings import Settings
+
+
+@pytest.fixture
+def correcting(page):
+    """The first sentence, in the mode in which it is corrected."""
+    first = page.locator("article.sentence").first
+    first.locator("[data-mode=correct]").click()
+    first.locator(".correction").wait_for()
+    return first
+
+
+def _say(sentence, words, action="require"):
+    for k in words:
+        sentence.locator(".words button").nth(k).click()
+    sentence.locator(f"[data-do={action}]").click()
+
+
+def _chips(page, *texts):
+    """Wait until these are the constraints of all sentences."""
+    wanted = json.dumps(texts, separators=(",", ":"))
+    until(
+        page, f"JSON.stringify([...document.querySelectorAll('.chip')].map(one => one.firstChild.data)) == '{wanted}'"
+    )
+
+
+def _hold(page):
+    """From now on, requests wait until `_release` lets one of them go."""
+    page.evaluate(
+        """() => {
+            window.reached ??= window.fetch;
+            window.held = [];
+            const released = () => new Promise((go) => window.held.push(go));
+            window.fetch = (...values) => released().then(() => window.reached(...values));
+        }"""
+    )
+
+
+def _release(page, *numbers):
+    """Let these of the requests that wait go, in this order; others are not held from now on."""
+    page.evaluate("() => { window.fetch = window.reached; }")
+    for number in numbers:
+        page.evaluate("number => window.held[number]()", number)
+        page.wait_for_timeout(150)  # its answer may be looked at
+
+
+def _until_held(page, count):
+    until(page, f"window.held.length == {count}")
+
+
+def _reach(page, is_there):
+    """The server answers, or seems not to be there."""
+    page.evaluate(
+        """isThere => {
+            window.reached ??= window.fetch;
+            window.fetch = isThere ? window.reached : () => Promise.reject(new TypeError('not there'));
+        }""",
+        is_there,
+    )
+
+
+def _labels(sentence):
+    names = sentence.locator("g.node").evaluate_all("all => all.map(one => one.getAttribute('aria-label'))")
+    return [name.rpartition(" (")[0] or name for name in names]
+
+
+# -- undo ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("clicked", [".words button", "g.node"])
+def test_undo_is_never_the_browsers_own(open_page, clicked):
+    page = open_page()
+    page.select_option("#model", "one")
+    page.click("#text")
+    page.keyboard.type(TEXT)
+    first = page.locator("article.sentence").first
+    first.locator("[data-mode=correct]").click()
+    _say(first, [1, 2])
+    _chips(page, "constituent: did you")
+    _say(first, [3], "forbid")
+    _chips(page, "constituent: did you", "not a constituent: say")
+    first.locator(clicked).last.click()
+    page.keyboard.press("Control+z")
+    _chips(page, "constituent: did you")
+    assert page.evaluate("document.activeElement.closest('article') !== null")
+    page.keyboard.press("Control+z")
+    _chips(page)
+    page.keyboard.press("Control+z")
+    page.wait_for_timeout(600)  # the text would be parsed again
+    assert page.input_value("#text") == TEXT
+
+
+@pytest.mark.parametrize("kind", ["json", "copy", "link"])
+def test_undo_after_the_menu(page, correcting, kind):
+    _say(correcting, [1, 2])
+    _chips(page, "constituent: did you")
+    correcting.locator(".menu summary").click()
+    correcting.locator(f"[data-export={kind}]").click()
+    until(page, "document.activeElement.tagName == 'SUMMARY'")
+    page.keyboard.press("Control+z")
+    _chips(page)
+
+
+def test_undo_while_a_correction_is_parsed(page, correcting):
+    labels = _labels(correcting)
+    _hold(page)
+    _say(correcting, [1, 2])
+    _until_held(page, 1)
+    page.keyboard.press("Control+z")
+    _until_held(page, 2)
+    _release(page, 1, 0)
+    _chips(page)
+    assert _labels(correcting) == labels
+    assert correcting.locator("[data-do=undo]").is_disabled()
+    _say(correcting, [1, 2])
+    _chips(page, "constituent: did you")
+
+
+def test_a_correction_that_is_refused_while_others_were_made(page, correcting):
+    """The one before it was not parsed yet, and is not lost."""
+    _hold(page)
+    _say(correcting, [1, 2])
+    _until_held(page, 1)
+    _say(correcting, [2, 3])
+    _until_held(page, 2)
+    _release(page, 0, 1)
+    _chips(page, "constituent: did you")
+    until(page, "document.querySelector('.info').textContent.includes('overlap')")
+    assert any(name.endswith(": did you") for name in _labels(correcting))
+
+
+def test_a_double_click_says_it_once(page, correcting):
+    _hold(page)
+    for k in (1, 2):
+        correcting.locator(".words button").nth(k).click()
+    correcting.locator("[data-do=require]").dblclick()
+    _until_held(page, 1)
+    _release(page, 0)
+    _chips(page, "constituent: did you")
+    correcting.locator("[data-do=undo]").click()
+    _chips(page)
+
+
+@pytest.mark.parametrize("action", ["undo", "forbid", "chip"])
+def test_what_is_said_while_the_server_is_away_is_taken_back(page, correcting, action):
+    _say(correcting, [1, 2])
+    _chips(page, "constituent: did you")
+    labels = _labels(correcting)
+    _reach(page, False)
+    if action == "chip":
+        correcting.locator(".chip button").click()
+    else:
+        _say(correcting, [3] if action == "forbid" else [], action)
+    until(page, "document.querySelector('.info').textContent.includes('does not answer')")
+    _chips(page, "constituent: did you")
+    assert _labels(correcting) == labels
+    _reach(page, True)
+    correcting.locator("[data-do=undo]").click()
+    _chips(page)
+
+
+def test_errors_of_corrections_are_in_words(page, correcting):
+    _say(correcting, [1, 2])
+    _chips(page, "constituent: did you")
+    _say(correcting, [2, 3])
+    until(page, "document.querySelector('.info').textContent.includes('overlap')")
+    told = correcting.locator(".info").inner_text()
+    assert "over 'did you'" in told
+    assert "sentence 1" not in told
+    assert "tokens" not in told
+    assert correcting.locator(".words [aria-pressed=true]").count() == 0
+
+
+# -- the panel ----------------------------------------------------------------------------------------------------
+
+
+def test_labels_are_asked_for_again(page):
+    first = page.locator("article.sentence").first
+    _reach(page, False)
+    first.locator("[data-mode=correct]").click()
+    until(page, "document.querySelector('.panel').textContent.includes('does not answer')")
+    _reach(page, True)
+    _say(first, [1, 2])
+    _chips(page, "constituent: did you")
+
+
+def test_labels_that_come_late_stay_out_of_other_modes(page):
+    first = page.locator("article.sentence").first
+    page.wait_for_load_state("networkidle")
+    _hold(page)
+    first.locator("[data-mode=correct]").click()
+    _until_held(page, 1)
+    first.locator("[data-mode=look]").click()
+    _release(page, 0)
+    assert first.locator(".panel").inner_html() == ""
+
+
+def test_corrections_of_a_chosen_tree_say_where_they_start(page):
+    first = page.locator("article.sentence").first
+    first.locator("[data-mode=choose]").click()
+    choices = first.locator(".best label")
+    choices.first.wait_for()
+    other = next(k for k, text in enumerate(choices.all_inner_texts()) if "the parser’s tree" not in text)
+    first.locator(".best input").nth(other).check()
+    first.locator("[data-mode=correct]").click()
+    first.locator(".correction").wait_for()
+    assert "start from the parser’s own tree" in first.locator(".panel").inner_text()
+    _say(first, [1, 2])
+    _chips(page, "constituent: did you")
+    assert "start from" not in first.locator(".panel").inner_text()
+
+
+# -- other text, and the same again -------------------------------------------------------------------------------
+
+
+def test_corrections_stay_when_the_text_is_parsed_again(page, correcting):
+    _say(correcting, [1, 2])
+    _chips(page, "constituent: did you")
+    page.click("#form button.main")
+    page.wait_for_load_state("networkidle")
+    _chips(page, "constituent: did you")
+    page.fill("#text", "I see. " + TEXT + " Go on.")
+    until(page, "document.querySelectorAll('article.sentence').length == 4")
+    _chips(page, "constituent: did you")
+    second = page.locator("article.sentence").nth(1)
+    assert second.locator("h2").text_content() == "Sentence 2: What did you say ?"
+    assert second.get_attribute("data-mode") == "correct"
+    second.locator(".menu summary").click()
+    with page.expect_download() as download:
+        second.locator("[data-export=json]").click()
+    (tree,) = json.loads(download.value.path().read_text())
+    assert tree["id"] == "2"
+    assert tree["tokens"][0]["span"] == [7, 11]  # its place in the text
+    page.fill("#text", "Go on.")
+    until(page, "document.querySelectorAll('article.sentence').length == 1")
+    page.fill("#text", TEXT)
+    _chips(page, "constituent: did you")
+    page.select_option("#model", "two")
+    _chips(page)
+    page.select_option("#model", "one")
+    _chips(page, "constituent: did you")
+    correcting.locator("[data-do=undo]").click()
+    _chips(page)
+
+
+# -- links --------------------------------------------------------------------------------------------------------
+
+
+def _address(view):
+    return "/#" + base64.urlsafe_b64encode(json.dumps(view).encode()).decode().rstrip("=")
+
+
+def test_skipping_to_the_trees_leaves_the_link(page):
+    address = page.url
+    page.focus(".skip")
+    page.keyboard.press("Enter")
+    until(page, "document.activeElement.id == 'sentences'")
+    assert page.url == address
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        None,
+        [1, 2],
+        {"nothing": 1},
+        {"text": 5},
+        {"tokens": 5},
+        {"tokens": ["a", "b"]},
+        {"tokens": [["a", 1]]},
+        {"text": "a", "saved": [None]},
+        {"text": "a", "options": 3},
+    ],
+)
+def test_a_link_with_something_else_is_damaged(open_page, view):
+    page = open_page(_address(view) + ("AAAA" if view is None else ""))
+    until(page, "document.getElementById('message').textContent.includes('damaged')")
+
+
+def test_corrections_of_other_words_are_left_out(open_page):
+    saved = [{"constraints": {"constituents": [{"tokens": [1, 9]}]}, "mode": "correct"}]
+    page = open_page(_address({"tokens": [["I", "see"]], "model": "one", "saved": saved}))
+    until(page, "document.querySelector('.info')?.textContent.includes('left out')")
+    assert page.locator(".chip").count() == 0
+
+
+def test_corrections_that_no_tree_can_meet_are_left_out(open_page):
+    saved = [{"constraints": {"constituents": [{"tokens": [0, 1]}, {"tokens": [1, 2]}]}, "mode": "correct"}]
+    page = open_page(_address({"tokens": [["I", "see", "it"]], "model": "one", "saved": saved}))
+    until(page, "document.querySelector('.info')?.textContent.includes('overlap')")
+    _chips(page)
+
+
+def test_words_of_a_link_stay_until_the_text_is_edited(open_page):
+    page = open_page(_address({"tokens": [["don't", "do.", "it"], ["go"]], "model": "one"}))
+    shown = "[...document.querySelectorAll('.words')].map(one => one.textContent.trim()).join('|')"
+    until(page, f'{shown} == "don\'t do. it|go"')
+    page.wait_for_load_state("networkidle")
+    page.reload()
+    until(page, f'{shown} == "don\'t do. it|go"')
+    page.select_option("#model", "two")
+    until(page, "document.querySelector('.badge')?.textContent == 'two'")
+    assert page.evaluate(shown) == "don't do. it|go"
+    page.fill("#text", "I see.")
+    until(page, f"{shown} == 'I see .'")
+
+
+def test_an_empty_text_has_no_link(page):
+    assert "#" in page.url
+    page.fill("#text", "")
+    until(page, "document.querySelectorAll('article').length == 0")
+    assert "#" not in page.url
+
+
+def test_a_link_with_a_model_that_is_not_here(open_page):
+    page = open_page(_address({"text": TEXT, "model": "huge", "saved": [{"best": 3}]}))
+    until(page, "document.getElementById('message').textContent.includes('The model huge of this link')")
+    assert page.input_value("#model") == ""
+    page.select_option("#model", "one")
+    page.locator("article.sentence svg.tree").first.wait_for()
+    assert page.input_value("#model") == "one"
+    assert "huge" not in page.inner_text("#message")
+
+
+# -- a browser that remembers nothing, a token, a server that comes back ------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "for (const name of ['localStorage', 'sessionStorage']) "
+        "Object.defineProperty(window, name, { get() { throw new DOMException('no', 'SecurityError') } })",
+        "localStorage.setItem('discoparse-view', 'nonsense')",
+        "localStorage.setItem('discoparse-view', '5')",
+    ],
+)
+def test_what_the_browser_remembers_is_not_needed(browser, address, script):
+    page = browser.new_page()
+    page.add_init_script(script)
+    page.goto(address)
+    until(page, "document.getElementById('model').options.length > 1")
+    parse(page)
+    page.click("#options summary")
+    page.uncheck("#option-tags")
+    assert page.locator("text.tag").count() == 0
+    page.click("#theme")
+    page.close()
+
+
+def test_a_wrong_token(browser, catalogue):
+    with running(catalogue, Settings(token="secret")) as (client, _):
+        page = browser.new_page()
+        page.goto(str(client.base_url))
+        problem = page.locator("#token-problem")
+        page.locator("dialog[open]").wait_for()
+        assert not problem.is_visible()
+        page.fill("#token", "wrong")
+        page.keyboard.press("Enter")
+        problem.wait_for()
+        assert page.input_value("#token") == ""
+        page.keyboard.press("Escape")
+        until(page, "document.getElementById('message').textContent.includes('wants a token')")
+        assert page.locator("dialog[open]").count() == 0
+        page.fill("#text", TEXT)  # parsed, so that it asks again
+        page.fill("#token", "secret")
+        page.keyboard.press("Enter")
+        until(page, "document.getElementById('model').options.length > 1")
+        page.select_option("#model", "one")
+        page.locator("article.sentence svg.tree").first.wait_for()
+        assert page.locator("#view-compare form").count() == 1
+        page.close()
+
+
+def test_models_are_asked_for_until_there_is_an_answer(browser, address):
+    saved = [{"constraints": {"constituents": [{"tokens": [1, 2]}]}, "mode": "correct"}]
+    page = browser.new_page()
+    page.route("**/api/v1/models", lambda route: route.abort())
+    page.goto(address + _address({"text": TEXT, "model": "one", "saved": saved}))
+    until(page, "document.getElementById('message').textContent.includes('does not answer')")
+    assert page.input_value("#text") == TEXT
+    page.unroute_all()
+    page.click("#form button.main")
+    _chips(page, "constituent: did you")
+    assert page.input_value("#model") == "one"
+    assert page.locator("#view-compare form").count() == 1
+    page.close()
+
+
+def test_corrections_of_a_link_wait_for_the_server(browser, address):
+    saved = [{"constraints": {"constituents": [{"tokens": [1, 2]}]}, "mode": "correct"}]
+    page = browser.new_page()
+    page.route(
+        "**/api/v1/parse",
+        lambda route: route.abort() if "constraints" in route.request.post_data else route.continue_(),
+    )
+    page.goto(address + _address({"text": TEXT, "model": "one", "saved": saved}))
+    page.locator(".scroll.stale").wait_for()
+    _chips(page, "constituent: did you")
+    page.unroute_all()
+    page.click("#form button.main")
+    page.locator(".scroll.stale").wait_for(state="detached")
+    assert any(name.endswith(": did you") for name in _labels(page.locator("article.sentence").first))
+    page.close()
