@@ -4,6 +4,7 @@ import { postJson, postText } from "./api.js";
 import { h } from "./dom.js";
 import { draw } from "./picture.js";
 import { Tree } from "./tree.js";
+import { textOf } from "./treebank_file.js";
 
 const number = (value) => (value === null || value === undefined ? "–" : value.toFixed(1));
 
@@ -27,60 +28,86 @@ class Compare {
     this.disc = h("input", { type: "checkbox", onchange: () => this.filter() });
     this.wrong = h("input", { type: "checkbox", onchange: () => this.filter() });
     this.label = h("select", { "aria-label": "Label", onchange: () => this.filter() });
+    this.filters = h("div", { class: "bar filters", hidden: true }, h("label", {}, this.disc, " discontinuous only"), h("label", {}, this.wrong, " wrong only"), h("label", {}, "label ", this.label));
+    this.results = h("div", {}, this.scores, this.filters, h("div", { class: "browser" }, this.list, this.shown));
     place.replaceChildren(
       h("div", { class: "two" },
         h("form", { class: "card", onsubmit: (event) => { event.preventDefault(); this.models(); } }, h("h2", {}, "Two models"), this.text, h("div", { class: "bar" }, this.first, " against ", this.second, h("button", { class: "main" }, "Compare"))),
         h("div", { class: "card" }, h("h2", {}, "Two treebank files"), this.drop("gold", "Gold"), this.drop("predicted", "Predicted"), h("p", { class: "hint" }, "Any format that discoparse reads. The files go to this page’s own server and nowhere else."))),
       this.message,
-      this.scores,
-      h("div", { class: "bar filters", hidden: true }, h("label", {}, this.disc, " discontinuous only"), h("label", {}, this.wrong, " wrong only"), h("label", {}, "label ", this.label)),
-      h("div", { class: "browser" }, this.list, this.shown),
+      this.results,
     );
-    this.filters = place.querySelector(".filters");
   }
 
   drop(side, name) {
-    const input = h("input", { type: "file", "aria-label": `${name} treebank`, onchange: () => this.take(side, input.files[0], label) });
+    const chosen = () => {
+      this.take(side, input.files[0], label);
+      input.value = ""; // so that the same file can be chosen again when it was edited
+    };
+    const input = h("input", { type: "file", "aria-label": `${name} treebank`, onchange: chosen });
     const label = h("label", { class: "drop", ondragover: (event) => { event.preventDefault(); label.classList.add("over"); }, ondragleave: () => label.classList.remove("over"), ondrop: (event) => { event.preventDefault(); label.classList.remove("over"); this.take(side, event.dataTransfer.files[0], label); } }, h("strong", {}, name), h("span", {}, " drop a file here, or choose one"), input);
     return label;
   }
 
   async take(side, file, label) {
     if (!file) return;
-    this.files[side] = await file.text();
     label.querySelector("span").textContent = ` ${file.name}`;
-    if (this.files.gold !== undefined && this.files.predicted !== undefined) this.evaluate(this.files.gold, this.files.predicted, ["gold", "predicted"]);
+    this.files[side] = textOf(file);
+    await this.run(async (signal) => {
+      const [gold, predicted] = await Promise.all([this.files.gold, this.files.predicted]);
+      if (gold === undefined || predicted === undefined) return this.say(`Now the ${gold === undefined ? "gold" : "predicted"} file.`);
+      await this.evaluate(gold, predicted, ["gold", "predicted"], signal);
+    });
   }
 
   async models() {
-    const names = [this.first.value, this.second.value];
-    if (!this.text.value.trim()) return this.say("Give some text first.", true);
-    try {
-      const one = await postJson("parse", { text: this.text.value, model: names[0] });
+    const names = [this.first.value, this.second.value], text = this.text.value;
+    await this.run(async (signal) => {
+      if (!text.trim()) throw new Error("Give some text first.");
+      this.say(`Parsing with ${names[0]} …`);
+      const one = await postJson("parse", { text, model: names[0] }, signal);
       const tokens = one.trees.map((tree) => tree.tokens.map((token) => token.word));
-      if (!tokens.length) return this.say("There are no words in this text.", true);
-      const other = await postJson("parse", { tokens, model: names[1] });
-      await this.evaluate(one.trees, other.trees, names);
-    } catch (error) {
-      this.say(error.message, true);
-    }
+      if (!tokens.length) throw new Error("There are no words in this text.");
+      this.say(`Parsing with ${names[1]} …`);
+      const other = await postJson("parse", { tokens, model: names[1] }, signal);
+      await this.evaluate(one.trees, other.trees, names, signal);
+    });
   }
 
-  async evaluate(gold, predicted, names) {
-    this.say("…");
+  /** Compare anew: what is shown is that of before and fades, and where this fails, it goes. The last one counts. */
+  async run(compare) {
+    this.running?.abort();
+    const own = new AbortController();
+    this.running = own;
+    this.results.classList.add("stale");
     try {
-      const result = await postJson("evaluate", { gold, predicted, sentences: true });
-      this.names = names;
-      this.sentences = result.sentences;
-      const all = result.all, cell = (value) => h("td", {}, number(value));
-      this.scores.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, ...["", "precision", "recall", "F1", "exact"].map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, h("tr", {}, h("th", { scope: "row" }, "all"), cell(all.precision), cell(all.recall), cell(all.f1), cell(all.exact_match)), h("tr", {}, h("th", { scope: "row" }, "discontinuous"), cell(all.disc.precision), cell(all.disc.recall), cell(all.disc.f1), cell(all.disc.exact_match)))));
-      const labels = new Set(this.sentences.flatMap((one) => [one.gold, one.predicted].flatMap((tree) => tree?.nodes.map((node) => node.label) ?? [])));
-      this.label.replaceChildren(h("option", { value: "" }, "any"), ...[...labels].sort().map((label) => h("option", {}, label)));
-      this.filters.hidden = false;
-      this.filter();
+      await compare(own.signal);
     } catch (error) {
+      if (own !== this.running) return;
+      this.clear();
       this.say(error.message, true);
     }
+    if (own === this.running) this.results.classList.remove("stale");
+  }
+
+  clear() {
+    this.sentences = [];
+    this.filters.hidden = true;
+    for (const part of [this.scores, this.list, this.shown]) part.replaceChildren();
+  }
+
+  async evaluate(gold, predicted, names, signal) {
+    signal.throwIfAborted();
+    this.say("Comparing …");
+    const result = await postJson("evaluate", { gold, predicted, sentences: true }, signal);
+    this.names = names;
+    this.sentences = result.sentences;
+    const all = result.all, cell = (value) => h("td", {}, number(value));
+    this.scores.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, ...["", "precision", "recall", "F1", "exact"].map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, h("tr", {}, h("th", { scope: "row" }, "all"), cell(all.precision), cell(all.recall), cell(all.f1), cell(all.exact_match)), h("tr", {}, h("th", { scope: "row" }, "discontinuous"), cell(all.disc.precision), cell(all.disc.recall), cell(all.disc.f1), cell(all.disc.exact_match)))));
+    const labels = new Set(this.sentences.flatMap((one) => [one.gold, one.predicted].flatMap((tree) => tree?.nodes.map((node) => node.label) ?? [])));
+    this.label.replaceChildren(h("option", { value: "" }, "any"), ...[...labels].sort().map((label) => h("option", {}, label)));
+    this.filters.hidden = false;
+    this.filter();
   }
 
   say(text, isError = false) {
@@ -106,9 +133,13 @@ class Compare {
   }
 
   async saveSvg(one) {
-    const { save } = await import("./exporting.js");
-    const text = await postText("draw", { tree: one.gold, compare: one.predicted, format: "svg" });
-    save(new Blob([text], { type: "image/svg+xml" }), `sentence-${one.number}.svg`);
+    try {
+      const { save } = await import("./exporting.js");
+      const text = await postText("draw", { tree: one.gold, compare: one.predicted, format: "svg" });
+      save(new Blob([text], { type: "image/svg+xml" }), `sentence-${one.number}.svg`);
+    } catch (error) {
+      this.say(error.message, true);
+    }
   }
 }
 

@@ -5,6 +5,7 @@ import { h } from "./dom.js";
 import { asFile } from "./picture.js";
 
 const PNG_SCALE = 3;
+const MOST_WIDE = 32_767, MOST_PIXELS = 2 ** 27; // what browsers can draw at once
 
 export const KINDS = [
   ["svg", "SVG", "tree.svg"],
@@ -31,9 +32,12 @@ async function png(source, box) {
     const image = new Image();
     image.src = url;
     await image.decode();
-    const canvas = h("canvas", { width: Math.ceil(box.width * PNG_SCALE), height: Math.ceil(box.height * PNG_SCALE) });
+    const scale = Math.min(PNG_SCALE, MOST_WIDE / box.width, MOST_WIDE / box.height, Math.sqrt(MOST_PIXELS / box.width / box.height));
+    const canvas = h("canvas", { width: Math.floor(box.width * scale), height: Math.floor(box.height * scale) });
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-    return await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+    const blob = scale < 1 ? null : await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+    if (!blob) throw new Error("This tree is too large for a PNG: use SVG, which can be of any size.");
+    return blob;
   } finally {
     URL.revokeObjectURL(url);
   }
@@ -50,11 +54,12 @@ export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    const area = h("textarea", { class: "offscreen" });
+    const area = h("textarea", { class: "offscreen" }), focused = document.activeElement;
     area.value = text;
     document.body.append(area);
     area.select();
     document.execCommand("copy");
     area.remove();
+    focused.focus();
   }
 }
