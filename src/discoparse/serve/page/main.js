@@ -130,7 +130,7 @@ async function parse() {
     const guessed = name ? "" : ` Parsed with the model ${answer.model}.`;
     say(lacking + (sentences.length ? `${sentences.length === 1 ? "One sentence" : `${sentences.length} sentences`}.${guessed}` : "There are no words in this text."), lacking !== "");
     changed();
-    believe(sentences.filter((sentence) => !sentence.isBelieved), answer.model, own.signal);
+    believe(sentences.filter((sentence) => !sentence.isBelieved && sentence.constraints.isEmpty), answer.model, own.signal);
   } catch (error) {
     if (error.name === "AbortError" || own !== running) return;
     if (!(error instanceof ApiError)) console.error(error);
