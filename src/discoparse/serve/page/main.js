@@ -113,7 +113,7 @@ async function parse() {
   if (!text.trim() && !opened?.tokens) {
     shelve([]);
     history.replaceState(null, "", location.pathname + location.search);
-    return say("");
+    return listModels().then(() => say(""), (error) => say(error.message, true));
   }
   running = new AbortController();
   const own = running;
