@@ -107,7 +107,7 @@ _SEEN = """selector => {
 
 
 def test_what_a_step_is_about_can_be_seen(open_page):
-    page = open_page(viewport={"width": 800, "height": 700})
+    page = open_page(viewport={"width": 800, "height": 700}, reduced_motion="reduce")
     parse(page, "What did you say that he said or saw when you saw what he did to them")
     page.locator("[data-mode=step]").click()
     slider = page.get_by_label("Step", exact=True)
