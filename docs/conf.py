@@ -23,6 +23,7 @@ exclude_patterns = [
     "research/results-notes.md",
     "research/grid-notes.md",
     "research/paper-recipe-notes.md",
+    "research/variants-notes.md",
 ]  # parts of other pages
 nitpicky = True
 
@@ -66,6 +67,7 @@ NAVIGATION = {
             "results",
             "grid",
             "paper-recipe",
+            "variants",
             "what-is-hard",
             "reproducing",
             "speed",
@@ -78,17 +80,12 @@ NAVIGATION = {
     "Project": ["CONTRIBUTING", "CHANGELOG"],
 }
 
-TITLES = {  # in the navigation: these pages are reports, which all have the same heading
-    "research/grid": "Results: today's recipe",
-    "research/paper-recipe": "Results: the paper's recipe",
-}
-
 
 def add_navigation(app: Sphinx, page: str, source: list[str]) -> None:
     """Append the table of contents to the first page."""
     if page == root_doc:
         for caption, pages in NAVIGATION.items():
-            entries = "\n".join(f"{TITLES[name]} </{name}>" if name in TITLES else f"/{name}" for name in pages)
+            entries = "\n".join(f"/{name}" for name in pages)
             source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{entries}\n```\n"
 
 

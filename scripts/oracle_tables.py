@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import repeat
+from operator import itemgetter
 from pathlib import Path
 
 from discoparse.evaluation.student import two_sided_p
@@ -46,6 +47,7 @@ REPORTS = (
     Report(RESEARCH / "results"),
     Report(RESEARCH / "grid", 3, "grid "),
     Report(RESEARCH / "paper-recipe", 5, "paper "),
+    Report(RESEARCH / "variants", 7, variants=True),
 )
 
 
@@ -103,7 +105,7 @@ def _rows(path: Path) -> list[Row]:
 
 def _variant_table(scores: list[Row], memory: list[Row], part: str) -> Table:
     small = {(row["treebank"], row["derivations"]): float(row["at most 7 (%)"]) for row in memory}
-    rows: list[list[Cell]] = []
+    rows: dict[tuple[object, ...], list[Cell]] = {}
     for row in scores:
         treebank, recipe, system = row["treebank"], row["recipe"], row["oracle"]
         oracle, _, variant = system.partition(", ")
@@ -113,10 +115,11 @@ def _variant_table(scores: list[Row], memory: list[Row], part: str) -> Table:
         if oracle == "static":
             taught, explored = "the one action", ["–", "–"]
         figures = [*map(_spread, repeat(row), _SCORES), small[treebank, system_name(recipe, system)]]
-        rows.append([treebank, oracle, taught, *explored, int(row["seeds"]), *figures])
-    rows.sort(key=lambda cells: (cells[0], ORACLES.index(str(cells[1])), *map(str, cells[2:5])))
+        order = (treebank, ORACLES.index(oracle), taught, settings.exploration_start, settings.exploration)
+        rows[order] = [treebank, oracle, taught, *explored, int(row["seeds"]), *figures]
     heads = ["treebank", "oracle", "teaches", "batches explored", "after", "seeds", *_SCORES, "at most 7 items (%)"]
-    return Table("", f"Every oracle and its variants, scores on {_PARTS[part]}, and the memory", heads, rows, 1, 3)
+    in_order = [cells for _, cells in sorted(rows.items(), key=itemgetter(0))]
+    return Table("", f"Every oracle and its variants, scores on {_PARTS[part]}, and the memory", heads, in_order, 1, 3)
 
 
 def _spread(row: Row, score: str) -> Spread:

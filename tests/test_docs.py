@@ -249,7 +249,7 @@ def test_every_page_in_the_folder_of_commands_is_of_a_command():
     assert {path.stem for path in PAGES.glob("*.md")} == set(COMMANDS)
 
 
-@pytest.mark.parametrize("page", ["results", "grid", "paper-recipe"])
+@pytest.mark.parametrize("page", ["results", "grid", "paper-recipe", "variants"])
 def test_the_results_contain_their_notes(page):
     """The page is written by `discoparse experiment` with these notes; corrections must be made to both."""
     heading, _, notes = (ROOT / "research" / f"{page}-notes.md").read_text(encoding="utf-8").partition("\n")

@@ -113,6 +113,23 @@ def test_a_second_report_has_tables_of_its_own(tmp_path: Path) -> None:
     )
 
 
+def test_variants_have_a_table_with_their_settings_and_memory(tmp_path: Path) -> None:
+    """What sets a variant apart from its recipe stands in columns; sorted by oracle, then by what is taught."""
+    write_report(tmp_path)
+    lines = ["treebank,derivations,at most 7 (%)"]
+    for system, share in (("static", 99.1), ("even", 81.2), ("even, optimal_set=True", 79.3)):
+        lines.append(f'xx,"fast, {system}",{share}')
+    (tmp_path / "memory.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    marker = MARKERS.replace("scores", "variants").partition("<!-- differences")[0]
+    rows = [line for line in with_tables(marker, [Report(tmp_path, 7, variants=True)]).splitlines() if "| xx" in line]
+    assert [row.split(" | ")[1:6] for row in rows] == [
+        ["static", "the one action", "–", "–", "3"],
+        ["even", "all of the set", "50%", "30%", "3"],
+        ["even", "the preferred action", "50%", "30%", "3"],
+    ]
+    assert [row.split(" | ")[-1] for row in rows] == ["99.1 |", "79.3 |", "81.2 |"]
+
+
 def test_a_page_without_markers_is_refused(tmp_path: Path) -> None:
     write_report(tmp_path)
     with pytest.raises(SystemExit, match="needs one line '<!-- scores"):
