@@ -12,8 +12,6 @@ import csv
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import repeat
-from operator import itemgetter
 from pathlib import Path
 
 from discoparse.evaluation.student import two_sided_p
@@ -105,7 +103,7 @@ def _rows(path: Path) -> list[Row]:
 
 def _variant_table(scores: list[Row], memory: list[Row], part: str) -> Table:
     small = {(row["treebank"], row["derivations"]): float(row["at most 7 (%)"]) for row in memory}
-    rows: dict[tuple[object, ...], list[Cell]] = {}
+    rows: dict[tuple[str | int | float, ...], list[Cell]] = {}
     for row in scores:
         treebank, recipe, system = row["treebank"], row["recipe"], row["oracle"]
         oracle, _, variant = system.partition(", ")
@@ -114,11 +112,11 @@ def _variant_table(scores: list[Row], memory: list[Row], part: str) -> Table:
         explored = [f"{share:.0%}" for share in (settings.exploration, settings.exploration_start)]
         if oracle == "static":
             taught, explored = "the one action", ["–", "–"]
-        figures = [*map(_spread, repeat(row), _SCORES), small[treebank, system_name(recipe, system)]]
+        figures = [*(_spread(row, score) for score in _SCORES), small[treebank, system_name(recipe, system)]]
         order = (treebank, ORACLES.index(oracle), taught, settings.exploration_start, settings.exploration)
         rows[order] = [treebank, oracle, taught, *explored, int(row["seeds"]), *figures]
     heads = ["treebank", "oracle", "teaches", "batches explored", "after", "seeds", *_SCORES, "at most 7 items (%)"]
-    in_order = [cells for _, cells in sorted(rows.items(), key=itemgetter(0))]
+    in_order = [rows[order] for order in sorted(rows)]
     return Table("", f"Every oracle and its variants, scores on {_PARTS[part]}, and the memory", heads, in_order, 1, 3)
 
 
@@ -129,7 +127,7 @@ def _spread(row: Row, score: str) -> Spread:
 def _score_table(scores: list[Row], part: str) -> Table:
     rows: list[list[Cell]] = []
     for row in scores:
-        spreads = map(_spread, repeat(row), _SCORES)
+        spreads = [_spread(row, score) for score in _SCORES]
         rows.append([row["treebank"], row["recipe"], row["oracle"], int(row["seeds"]), *spreads])
     heads = ["treebank", "recipe", "oracle", "seeds", *_SCORES]
     return Table("", f"Scores on {_PARTS[part]}: mean ± standard deviation over seeds", heads, rows, 1, 3)

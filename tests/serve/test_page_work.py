@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import json
 
 import pytest
-from browsing import TEXT, parse, until
+from browsing import TEXT, link_of, parse, until, until_chips
 from serving import running
 
 from discoparse.serve.settings import Settings
@@ -25,14 +24,6 @@ def _say(sentence, words, action="require"):
     for k in words:
         sentence.locator(".words button").nth(k).click()
     sentence.locator(f"[data-do={action}]").click()
-
-
-def _chips(page, *texts):
-    """Wait until these are the constraints of all sentences."""
-    wanted = json.dumps(texts, separators=(",", ":"))
-    until(
-        page, f"JSON.stringify([...document.querySelectorAll('.chip')].map(one => one.firstChild.data)) == '{wanted}'"
-    )
 
 
 def _hold(page):
@@ -87,15 +78,15 @@ def test_undo_is_never_the_browsers_own(open_page, clicked):
     first = page.locator("article.sentence").first
     first.locator("[data-mode=correct]").click()
     _say(first, [1, 2])
-    _chips(page, "constituent: did you")
+    until_chips(page, "constituent: did you")
     _say(first, [3], "forbid")
-    _chips(page, "constituent: did you", "not a constituent: say")
+    until_chips(page, "constituent: did you", "not a constituent: say")
     first.locator(clicked).last.click()
     page.keyboard.press("Control+z")
-    _chips(page, "constituent: did you")
+    until_chips(page, "constituent: did you")
     assert page.evaluate("document.activeElement.closest('article') !== null")
     page.keyboard.press("Control+z")
-    _chips(page)
+    until_chips(page)
     page.keyboard.press("Control+z")
     page.wait_for_timeout(600)  # the text would be parsed again
     assert page.input_value("#text") == TEXT
@@ -104,12 +95,12 @@ def test_undo_is_never_the_browsers_own(open_page, clicked):
 @pytest.mark.parametrize("kind", ["json", "copy", "link"])
 def test_undo_after_the_menu(page, correcting, kind):
     _say(correcting, [1, 2])
-    _chips(page, "constituent: did you")
+    until_chips(page, "constituent: did you")
     correcting.locator(".menu summary").click()
     correcting.locator(f"[data-export={kind}]").click()
     until(page, "document.activeElement.tagName == 'SUMMARY'")
     page.keyboard.press("Control+z")
-    _chips(page)
+    until_chips(page)
 
 
 def test_undo_while_a_correction_is_parsed(page, correcting):
@@ -120,11 +111,11 @@ def test_undo_while_a_correction_is_parsed(page, correcting):
     page.keyboard.press("Control+z")
     _until_held(page, 2)
     _release(page, 1, 0)
-    _chips(page)
+    until_chips(page)
     assert _labels(correcting) == labels
     assert correcting.locator("[data-do=undo]").is_disabled()
     _say(correcting, [1, 2])
-    _chips(page, "constituent: did you")
+    until_chips(page, "constituent: did you")
 
 
 def test_a_correction_that_is_refused_while_others_were_made(page, correcting):
@@ -135,7 +126,7 @@ def test_a_correction_that_is_refused_while_others_were_made(page, correcting):
     _say(correcting, [2, 3])
     _until_held(page, 2)
     _release(page, 0, 1)
-    _chips(page, "constituent: did you")
+    until_chips(page, "constituent: did you")
     until(page, "document.querySelector('.info').textContent.includes('overlap')")
     assert any(name.endswith(": did you") for name in _labels(correcting))
 
@@ -147,15 +138,15 @@ def test_a_double_click_says_it_once(page, correcting):
     correcting.locator("[data-do=require]").dblclick()
     _until_held(page, 1)
     _release(page, 0)
-    _chips(page, "constituent: did you")
+    until_chips(page, "constituent: did you")
     correcting.locator("[data-do=undo]").click()
-    _chips(page)
+    until_chips(page)
 
 
 @pytest.mark.parametrize("action", ["undo", "forbid", "chip"])
 def test_what_is_said_while_the_server_is_away_is_taken_back(page, correcting, action):
     _say(correcting, [1, 2])
-    _chips(page, "constituent: did you")
+    until_chips(page, "constituent: did you")
     labels = _labels(correcting)
     _reach(page, False)
     if action == "chip":
@@ -163,16 +154,16 @@ def test_what_is_said_while_the_server_is_away_is_taken_back(page, correcting, a
     else:
         _say(correcting, [3] if action == "forbid" else [], action)
     until(page, "document.querySelector('.info').textContent.includes('does not answer')")
-    _chips(page, "constituent: did you")
+    until_chips(page, "constituent: did you")
     assert _labels(correcting) == labels
     _reach(page, True)
     correcting.locator("[data-do=undo]").click()
-    _chips(page)
+    until_chips(page)
 
 
 def test_errors_of_corrections_are_in_words(page, correcting):
     _say(correcting, [1, 2])
-    _chips(page, "constituent: did you")
+    until_chips(page, "constituent: did you")
     _say(correcting, [2, 3])
     until(page, "document.querySelector('.info').textContent.includes('overlap')")
     told = correcting.locator(".info").inner_text()
@@ -192,7 +183,7 @@ def test_labels_are_asked_for_again(page):
     until(page, "document.querySelector('.panel').textContent.includes('does not answer')")
     _reach(page, True)
     _say(first, [1, 2])
-    _chips(page, "constituent: did you")
+    until_chips(page, "constituent: did you")
 
 
 def test_labels_that_come_late_stay_out_of_other_modes(page):
@@ -217,7 +208,7 @@ def test_corrections_of_a_chosen_tree_say_where_they_start(page):
     first.locator(".correction").wait_for()
     assert "start from the parser’s own tree" in first.locator(".panel").inner_text()
     _say(first, [1, 2])
-    _chips(page, "constituent: did you")
+    until_chips(page, "constituent: did you")
     assert "start from" not in first.locator(".panel").inner_text()
 
 
@@ -226,13 +217,13 @@ def test_corrections_of_a_chosen_tree_say_where_they_start(page):
 
 def test_corrections_stay_when_the_text_is_parsed_again(page, correcting):
     _say(correcting, [1, 2])
-    _chips(page, "constituent: did you")
+    until_chips(page, "constituent: did you")
     page.click("#form button.main")
     page.wait_for_load_state("networkidle")
-    _chips(page, "constituent: did you")
+    until_chips(page, "constituent: did you")
     page.fill("#text", "I see. " + TEXT + " Go on.")
     until(page, "document.querySelectorAll('article.sentence').length == 4")
-    _chips(page, "constituent: did you")
+    until_chips(page, "constituent: did you")
     second = page.locator("article.sentence").nth(1)
     assert second.locator("h2").text_content() == "Sentence 2: What did you say ?"
     assert second.get_attribute("data-mode") == "correct"
@@ -245,92 +236,13 @@ def test_corrections_stay_when_the_text_is_parsed_again(page, correcting):
     page.fill("#text", "Go on.")
     until(page, "document.querySelectorAll('article.sentence').length == 1")
     page.fill("#text", TEXT)
-    _chips(page, "constituent: did you")
+    until_chips(page, "constituent: did you")
     page.select_option("#model", "two")
-    _chips(page)
+    until_chips(page)
     page.select_option("#model", "one")
-    _chips(page, "constituent: did you")
+    until_chips(page, "constituent: did you")
     correcting.locator("[data-do=undo]").click()
-    _chips(page)
-
-
-# -- links --------------------------------------------------------------------------------------------------------
-
-
-def _address(view):
-    return "/#" + base64.urlsafe_b64encode(json.dumps(view).encode()).decode().rstrip("=")
-
-
-def test_skipping_to_the_trees_leaves_the_link(page):
-    address = page.url
-    page.focus(".skip")
-    page.keyboard.press("Enter")
-    until(page, "document.activeElement.id == 'sentences'")
-    assert page.url == address
-
-
-@pytest.mark.parametrize(
-    "view",
-    [
-        None,
-        [1, 2],
-        {"nothing": 1},
-        {"text": 5},
-        {"tokens": 5},
-        {"tokens": ["a", "b"]},
-        {"tokens": [["a", 1]]},
-        {"text": "a", "saved": [None]},
-        {"text": "a", "options": 3},
-    ],
-)
-def test_a_link_with_something_else_is_damaged(open_page, view):
-    page = open_page(_address(view) + ("AAAA" if view is None else ""))
-    until(page, "document.getElementById('message').textContent.includes('damaged')")
-
-
-def test_corrections_of_other_words_are_left_out(open_page):
-    saved = [{"constraints": {"constituents": [{"tokens": [1, 9]}]}, "mode": "correct"}]
-    page = open_page(_address({"tokens": [["I", "see"]], "model": "one", "saved": saved}))
-    until(page, "document.querySelector('.info')?.textContent.includes('left out')")
-    assert page.locator(".chip").count() == 0
-
-
-def test_corrections_that_no_tree_can_meet_are_left_out(open_page):
-    saved = [{"constraints": {"constituents": [{"tokens": [0, 1]}, {"tokens": [1, 2]}]}, "mode": "correct"}]
-    page = open_page(_address({"tokens": [["I", "see", "it"]], "model": "one", "saved": saved}))
-    until(page, "document.querySelector('.info')?.textContent.includes('overlap')")
-    _chips(page)
-
-
-def test_words_of_a_link_stay_until_the_text_is_edited(open_page):
-    page = open_page(_address({"tokens": [["don't", "do.", "it"], ["go"]], "model": "one"}))
-    shown = "[...document.querySelectorAll('.words')].map(one => one.textContent.trim()).join('|')"
-    until(page, f'{shown} == "don\'t do. it|go"')
-    page.wait_for_load_state("networkidle")
-    page.reload()
-    until(page, f'{shown} == "don\'t do. it|go"')
-    page.select_option("#model", "two")
-    until(page, "document.querySelector('.badge')?.textContent == 'two'")
-    assert page.evaluate(shown) == "don't do. it|go"
-    page.fill("#text", "I see.")
-    until(page, f"{shown} == 'I see .'")
-
-
-def test_an_empty_text_has_no_link(page):
-    assert "#" in page.url
-    page.fill("#text", "")
-    until(page, "document.querySelectorAll('article').length == 0")
-    assert "#" not in page.url
-
-
-def test_a_link_with_a_model_that_is_not_here(open_page):
-    page = open_page(_address({"text": TEXT, "model": "huge", "saved": [{"best": 3}]}))
-    until(page, "document.getElementById('message').textContent.includes('The model huge of this link')")
-    assert page.input_value("#model") == ""
-    page.select_option("#model", "one")
-    page.locator("article.sentence svg.tree").first.wait_for()
-    assert page.input_value("#model") == "one"
-    assert "huge" not in page.inner_text("#message")
+    until_chips(page)
 
 
 # -- a browser that remembers nothing, a token, a server that comes back ------------------------------------------
@@ -386,12 +298,12 @@ def test_models_are_asked_for_until_there_is_an_answer(browser, address):
     saved = [{"constraints": {"constituents": [{"tokens": [1, 2]}]}, "mode": "correct"}]
     page = browser.new_page()
     page.route("**/api/v1/models", lambda route: route.abort())
-    page.goto(address + _address({"text": TEXT, "model": "one", "saved": saved}))
+    page.goto(address + link_of({"text": TEXT, "model": "one", "saved": saved}))
     until(page, "document.getElementById('message').textContent.includes('does not answer')")
     assert page.input_value("#text") == TEXT
     page.unroute_all()
     page.click("#form button.main")
-    _chips(page, "constituent: did you")
+    until_chips(page, "constituent: did you")
     assert page.input_value("#model") == "one"
     assert page.locator("#view-compare form").count() == 1
     page.close()
@@ -404,9 +316,9 @@ def test_corrections_of_a_link_wait_for_the_server(browser, address):
         "**/api/v1/parse",
         lambda route: route.abort() if "constraints" in route.request.post_data else route.continue_(),
     )
-    page.goto(address + _address({"text": TEXT, "model": "one", "saved": saved}))
+    page.goto(address + link_of({"text": TEXT, "model": "one", "saved": saved}))
     page.locator(".scroll.stale").wait_for()
-    _chips(page, "constituent: did you")
+    until_chips(page, "constituent: did you")
     page.unroute_all()
     page.click("#form button.main")
     page.locator(".scroll.stale").wait_for(state="detached")

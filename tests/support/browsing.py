@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import shutil
 import time
 from collections.abc import Iterator
@@ -46,3 +48,16 @@ def parse(page, text=TEXT, model="one"):
     page.select_option("#model", model)
     page.fill("#text", text)
     page.wait_for_selector("article.sentence svg.tree")
+
+
+def until_chips(page, *texts):
+    """Wait until these are the constraints of all sentences."""
+    wanted = json.dumps(texts, separators=(",", ":"))
+    until(
+        page, f"JSON.stringify([...document.querySelectorAll('.chip')].map(one => one.firstChild.data)) == '{wanted}'"
+    )
+
+
+def link_of(view):
+    """The address that carries this view."""
+    return "/#" + base64.urlsafe_b64encode(json.dumps(view).encode()).decode().rstrip("=")
