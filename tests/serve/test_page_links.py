@@ -47,6 +47,17 @@ def test_corrections_that_no_tree_can_meet_are_left_out(open_page):
     until_chips(page)
 
 
+def test_a_long_text_has_a_link(open_page):
+    """As long as the server takes, and of letters that take several bytes."""
+    page = open_page("/")
+    same = """async () => {
+        const { encode, decode } = await import(new URL("links.js", document.querySelector("script[type=module]").src));
+        const text = "þú ".repeat(70_000);
+        return decode(encode({ text })).text === text;
+    }"""
+    assert page.evaluate(same)
+
+
 def test_words_of_a_link_stay_until_the_text_is_edited(open_page):
     page = open_page(link_of({"tokens": [["don't", "do.", "it"], ["go"]], "model": "one"}))
     shown = "[...document.querySelectorAll('.words')].map(one => one.textContent.trim()).join('|')"

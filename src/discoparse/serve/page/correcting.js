@@ -109,7 +109,6 @@ export class Correcting {
       constraints.restore(before ?? (isRefused ? this.met : state));
       if (isRefused && this.isBehind) return this.parse(undefined, said); // a change before was not parsed yet
     }
-    if (own !== this.running) return;
     if (tree) this.met = state;
     sentence.parsedAgain(tree, said);
   }

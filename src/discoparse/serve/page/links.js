@@ -1,6 +1,9 @@
 // Addresses that carry a view: the text or the words, the model, what was done to each sentence, the options.
 
-export const encode = (view) => btoa(String.fromCharCode(...new TextEncoder().encode(JSON.stringify(view)))).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+export function encode(view) {
+  const bytes = Array.from(new TextEncoder().encode(JSON.stringify(view)), (byte) => String.fromCharCode(byte)); // one by one: a long text has more than a function takes
+  return btoa(bytes.join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
 
 /** The view in an address; an error if there is none in it. */
 export function decode(text) {
