@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from browsing import until
+from browsing import outline, until
 
 from discoparse.treebank import read_trees
 
@@ -50,7 +50,7 @@ def test_stepping_through_the_derivation(page):
 
 def test_choosing_one_of_the_best_trees(page, open_page, tmp_path):
     first = page.locator("article.sentence").first
-    own = _outline(first)
+    own = outline(first)
     first.locator("[data-mode=choose]").click()
     choices = first.locator(".best label")
     choices.first.wait_for()
@@ -58,7 +58,7 @@ def test_choosing_one_of_the_best_trees(page, open_page, tmp_path):
     assert len([text for text in choices.all_inner_texts() if "the parser’s tree" in text]) == 1
     other = next(k for k, text in enumerate(choices.all_inner_texts()) if "the parser’s tree" not in text)
     first.locator(".best input").nth(other).check()
-    chosen = _outline(first)
+    chosen = outline(first)
     assert chosen != own
     assert first.locator("g.node.changed").count() + first.locator("g.leaf.changed").count() >= 1 or "no " in (
         choices.nth(other).inner_text()
@@ -74,17 +74,12 @@ def test_choosing_one_of_the_best_trees(page, open_page, tmp_path):
     first.locator(".stepper").wait_for()
     assert "not to the one that you chose" in first.locator(".panel").inner_text()
     first.locator("[data-mode=look]").click()
-    assert _outline(first) == chosen
+    assert outline(first) == chosen
     assert first.locator("g.node.changed").count() == 0
     again = open_page("/" + page.evaluate("location.hash"))
     again.locator(".best input").nth(other).wait_for()
     until(again, f"document.querySelectorAll('.best input')[{other}].checked")
-    assert _outline(again.locator("article.sentence").first) == chosen
-
-
-def _outline(sentence):
-    """The tree as text, without probabilities."""
-    return re.sub(r" \(.*?%\)", "", sentence.locator(".as-text").text_content())
+    assert outline(again.locator("article.sentence").first) == chosen
 
 
 def test_within_constraints_the_page_says_what_is_not_available(page):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from browsing import TEXT, link_of, parse, until, until_chips
+from browsing import TEXT, link_of, outline, parse, until, until_chips
 from serving import running
 
 from discoparse.serve.settings import Settings
@@ -197,19 +197,33 @@ def test_labels_that_come_late_stay_out_of_other_modes(page):
     assert first.locator(".panel").inner_html() == ""
 
 
-def test_corrections_of_a_chosen_tree_say_where_they_start(page):
+def test_corrections_of_a_chosen_tree_start_from_it(page):
     first = page.locator("article.sentence").first
+    own = outline(first)
     first.locator("[data-mode=choose]").click()
     choices = first.locator(".best label")
     choices.first.wait_for()
     other = next(k for k, text in enumerate(choices.all_inner_texts()) if "the parser’s tree" not in text)
     first.locator(".best input").nth(other).check()
+    chosen = outline(first)
     first.locator("[data-mode=correct]").click()
     first.locator(".correction").wait_for()
-    assert "start from the parser’s own tree" in first.locator(".panel").inner_text()
-    _say(first, [1, 2])
-    until_chips(page, "constituent: did you")
+    assert "start from the tree that you chose" in first.locator(".panel").inner_text()
+    assert first.locator(".chip").count() == 0  # nothing was said yet
+    first.locator(".words button").nth(0).click()
+    first.get_by_label("Tag", exact=True).select_option("NN")
+    until(page, "[...document.querySelectorAll('.chip')].some(chip => chip.textContent.startsWith('NN: What'))")
+    page.wait_for_load_state("networkidle")
+    assert first.locator(".chip").count() > 1
     assert "start from" not in first.locator(".panel").inner_text()
+    first.locator("[data-do=undo]").click()
+    until(page, "![...document.querySelectorAll('.chip')].some(chip => chip.textContent.includes('NN: What'))")
+    page.wait_for_load_state("networkidle")
+    assert outline(first) == chosen
+    first.locator("[data-do=undo]").click()
+    until(page, "!document.querySelector('.chip')")
+    page.wait_for_load_state("networkidle")
+    assert outline(first) == own
 
 
 # -- other text, and the same again -------------------------------------------------------------------------------

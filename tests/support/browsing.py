@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -56,6 +57,11 @@ def until_chips(page, *texts):
     until(
         page, f"JSON.stringify([...document.querySelectorAll('.chip')].map(one => one.firstChild.data)) == '{wanted}'"
     )
+
+
+def outline(sentence):
+    """The tree of a sentence as text, without probabilities."""
+    return re.sub(r" \(.*?%\)", "", sentence.locator(".as-text").text_content())
 
 
 def link_of(view):

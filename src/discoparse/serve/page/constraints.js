@@ -1,6 +1,6 @@
 // What a user has said about a tree, with undo and redo.
 
-const same = (a, b) => a.length === b.length && a.every((token, k) => token === b[k]);
+const same = (a, b) => a.length === b.length && a.every((value, k) => value === b[k]);
 
 export class Constraints {
   constructor(data = {}) {
@@ -62,6 +62,15 @@ export class Constraints {
     return this.change({ tags: { ...this.now.tags, [token]: tag } });
   }
 
+  /** A tree instead of another: what only it has must be there, and what only the other has must not. */
+  prefer(tree, other) {
+    const chains = tree.chains(), others = other.chains();
+    const constituents = [...chains.values()].filter(({ tokens, labels }) => !same(labels, others.get(tokens.join())?.labels ?? []));
+    const forbidden = [...others.values()].map(({ tokens }) => tokens).filter((tokens) => !chains.has(tokens.join()));
+    const tags = Object.fromEntries(tree.tokens.flatMap(({ tag }, k) => (tag === other.tokens[k].tag ? [] : [[k, tag]])));
+    return this.change({ constituents, forbidden, tags });
+  }
+
   without(tokens, kind) {
     return this.now[kind].filter((entry) => !same(entry.tokens ?? entry, tokens));
   }
@@ -70,7 +79,7 @@ export class Constraints {
   list(tree) {
     const { constituents, forbidden, tags } = this.now;
     return [
-      ...constituents.map((entry) => [`${entry.label ?? "constituent"}: ${tree.text(entry.tokens)}`, () => this.change({ constituents: constituents.filter((e) => e !== entry) })]),
+      ...constituents.map((entry) => [`${entry.label ?? entry.labels?.join(" over ") ?? "constituent"}: ${tree.text(entry.tokens)}`, () => this.change({ constituents: constituents.filter((e) => e !== entry) })]),
       ...forbidden.map((entry) => [`not a constituent: ${tree.text(entry)}`, () => this.change({ forbidden: forbidden.filter((e) => e !== entry) })]),
       ...Object.entries(tags).map(([token, tag]) => [`${tag}: ${tree.tokens[token].word}`, () => this.change({ tags: Object.fromEntries(Object.entries(tags).filter(([key]) => key !== token)) })]),
     ];

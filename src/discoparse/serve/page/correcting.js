@@ -59,20 +59,29 @@ export class Correcting {
     const { labels, tags } = await model(this.sentence.model);
     const { tree, own } = this.sentence, { constraints } = this;
     const tokens = [...this.selected].sort((a, b) => a - b);
-    const choice = (name, values, now, change) => h("label", {}, `${name} `, h("select", { "aria-label": name, onchange: (event) => event.target.value && this.apply(() => change(event.target.value)) }, h("option", { value: "" }, "…"), ...values.map((value) => h("option", { value, selected: value === now }, value))));
+    const choice = (name, values, now, change) => h("label", {}, `${name} `, h("select", { "aria-label": name, onchange: (event) => event.target.value && this.correct(() => change(event.target.value)) }, h("option", { value: "" }, "…"), ...values.map((value) => h("option", { value, selected: value === now }, value))));
     const over = tree.nodes.find((node) => node.tokens.join() === tokens.join());
     const buttons = tokens.length
       ? [
-          h("button", { type: "button", class: "main", dataset: { do: "require" }, onclick: () => this.apply(() => constraints.require(tokens)) }, "These are a constituent"),
-          h("button", { type: "button", dataset: { do: "forbid" }, onclick: () => this.apply(() => constraints.forbid(tokens)) }, "Not a constituent"),
+          h("button", { type: "button", class: "main", dataset: { do: "require" }, onclick: () => this.correct(() => constraints.require(tokens)) }, "These are a constituent"),
+          h("button", { type: "button", dataset: { do: "forbid" }, onclick: () => this.correct(() => constraints.forbid(tokens)) }, "Not a constituent"),
           choice("Label", labels, over?.label, (label) => constraints.require(tokens, label)),
           tokens.length === 1 ? choice("Tag", tags, tree.tokens[tokens[0]].tag, (tag) => constraints.tag(tokens[0], tag)) : null,
         ]
       : [];
     const step = (name, symbol, can, call) => h("button", { type: "button", class: "quiet", "aria-label": name, title: name, disabled: !can, dataset: { do: name.toLowerCase() }, onclick: call }, symbol);
     const list = constraints.list(tree).map(([text, remove]) => h("li", { class: "chip" }, text, h("button", { type: "button", "aria-label": `Remove: ${text}`, onclick: () => this.apply(remove) }, "×")));
-    const start = tree === own ? null : h("p", { class: "hint" }, "Corrections start from the parser’s own tree, not from the one that you chose.");
+    const start = tree === own ? null : h("p", { class: "hint" }, "Corrections start from the tree that you chose: what sets it apart becomes corrections, too.");
     return h("div", { class: "correction" }, start, h("div", { class: "bar" }, ...buttons, h("span", { class: "grow" }), step("Undo", "↶", constraints.past.length, () => this.undo()), step("Redo", "↷", constraints.future.length, () => this.redo())), h("ul", { class: "chips", "aria-label": "Constraints" }, ...list));
+  }
+
+  /** Change something about the tree that is shown; if it was chosen, what sets it apart is a step of its own. */
+  correct(change) {
+    const { tree, own } = this.sentence;
+    this.apply(() => {
+      const isKept = tree !== own && this.constraints.prefer(tree, own);
+      return change() || isKept;
+    });
   }
 
   undo() {

@@ -26,6 +26,16 @@ export class Tree {
     return this;
   }
 
+  /** By yield: its tokens, and the labels of the nodes over just these, from the top down. */
+  chains() {
+    const chains = new Map();
+    for (const { label, tokens } of this.nodes) { // parents come before their children
+      const yieldKey = tokens.join(), chain = chains.get(yieldKey) ?? { tokens, labels: [] };
+      chains.set(yieldKey, { ...chain, labels: [...chain.labels, label] });
+    }
+    return chains;
+  }
+
   first(child) {
     return child < 0 ? ~child : this.nodes[child].tokens[0];
   }
