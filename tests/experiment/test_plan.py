@@ -61,7 +61,9 @@ def test_settings_that_the_recipe_has_anyway_make_no_variant(tmp_path: Path) -> 
 def test_entries_for_other_treebanks_are_left_out(tmp_path: Path) -> None:
     plan = [{"treebanks": ["a"], "seeds": 1, "oracles": ["static"]}, {"treebanks": ["c"]}]
     path = write_plan(tmp_path, plan)
-    assert read_plan(path, ["b", "a"]) == [("a", Run("fast", "static", 1))]
+    said: list[str] = []
+    assert read_plan(path, ["b", "a"], progress=said.append) == [("a", Run("fast", "static", 1))]
+    assert said == [f"{path}: left out, since they are not among the treebanks given: c"]
     with pytest.raises(UsageError, match="no runs on b"):
         read_plan(path, ["b"])
 

@@ -81,7 +81,7 @@ def command(
         in_order = [name for name in ORACLES if name in oracles]
         plan = Plan(recipe, in_order, seeds, plan_file, settings, chosen, minutes, jobs, stop_after)
         if dry_run:
-            runs = list_runs(treebank_dirs, output, plan)
+            runs = list_runs(treebank_dirs, output, plan, tell)
             for name, finished in runs:
                 click.echo(f"{name}  finished" if finished else name)
             tell(f"{sum(finished for _, finished in runs)} of {len(runs)} runs are finished")

@@ -57,8 +57,10 @@ def run_experiment(
         raise UsageError(f"--report {report}: name a page with an ending, as {report}.md; {report} is for its pictures")
     if archive is not None and Path(archive).resolve() == output.resolve():
         raise UsageError(f"{archive} is where the runs themselves are: archive them in another directory")
-    if plan is not None and not train_all(_jobs(treebanks, output, plan), plan.jobs, plan.stop_after, progress):
-        return None
+    if plan is not None:
+        jobs = _jobs(treebanks, output, plan, progress)
+        if not train_all(jobs, plan.jobs, plan.stop_after, progress):
+            return None
     figures = [_figures(treebank, output / treebank.name, plan is not None, progress) for treebank in treebanks]
     page = Path(report) if report else output / REPORT
     write_report(page, figures, read_notes(page, notes))
@@ -68,9 +70,11 @@ def run_experiment(
     return page
 
 
-def list_runs(directories: Sequence[str | Path], output: str | Path, plan: Plan) -> list[tuple[str, bool]]:
+def list_runs(
+    directories: Sequence[str | Path], output: str | Path, plan: Plan, progress: Progress = lambda message: None
+) -> list[tuple[str, bool]]:
     """The names of the runs of a plan, in the order in which they are trained, and whether each is finished."""
-    jobs = _jobs(_find_treebanks(directories), Path(output), plan)
+    jobs = _jobs(_find_treebanks(directories), Path(output), plan, progress)
     todo = {job.name for job in unfinished(jobs, lambda message: None)}
     return [(job.name, job.name not in todo) for job in jobs]
 
@@ -82,7 +86,7 @@ def _find_treebanks(directories: Sequence[str | Path]) -> list[Treebank]:
     return treebanks
 
 
-def _jobs(treebanks: Sequence[Treebank], output: Path, plan: Plan) -> list[Job]:
+def _jobs(treebanks: Sequence[Treebank], output: Path, plan: Plan, progress: Progress) -> list[Job]:
     from discoparse.neural.device import training_threads  # here: a report alone needs no PyTorch
 
     threads = training_threads(plan.jobs)
@@ -98,16 +102,16 @@ def _jobs(treebanks: Sequence[Treebank], output: Path, plan: Plan) -> list[Job]:
             plan.jobs,
             show_progress=plan.jobs == 1,
         )
-        for treebank, run in _runs(treebanks, plan)
+        for treebank, run in _runs(treebanks, plan, progress)
     ]
 
 
-def _runs(treebanks: Sequence[Treebank], plan: Plan) -> list[tuple[Treebank, Run]]:
+def _runs(treebanks: Sequence[Treebank], plan: Plan, progress: Progress) -> list[tuple[Treebank, Run]]:
     if plan.file is None:
         runs = plan_runs(plan.recipe, plan.oracles, plan.seeds)
         return [(treebank, run) for treebank in treebanks for run in runs]
     by_name = {treebank.name: treebank for treebank in treebanks}
-    return [(by_name[name], run) for name, run in read_plan(plan.file, list(by_name), plan.settings)]
+    return [(by_name[name], run) for name, run in read_plan(plan.file, list(by_name), plan.settings, progress)]
 
 
 def _figures(treebank: Treebank, folder: Path, measure_rates: bool, progress: Progress) -> dict[str, Any]:

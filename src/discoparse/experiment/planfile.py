@@ -19,18 +19,23 @@ from pathlib import Path
 from typing import Any
 
 from discoparse.errors import UsageError, did_you_mean
-from discoparse.experiment.plan import Run
+from discoparse.experiment.plan import Progress, Run
 from discoparse.training.recipe import ORACLES, RECIPES
 
 _KEYS = ("about", "treebanks", "recipe", "oracles", "seeds", "set")
 Planned = list[tuple[str, Run]]  # the name of a treebank, and a run on it
 
 
-def read_plan(path: str | Path, treebanks: Sequence[str], settings: Sequence[str] = ()) -> Planned:
+def read_plan(
+    path: str | Path,
+    treebanks: Sequence[str],
+    settings: Sequence[str] = (),
+    progress: Progress = lambda message: None,
+) -> Planned:
     """The runs of a plan file on some treebanks, each once; those of the first seed come first.
 
-    Entries for treebanks that are not among these are left out, so that a part of a grid can be run on its own.
-    `settings` are those that the user changes for all runs: the plan must have others.
+    Other treebanks that it names are left out, and `progress` hears of it, so that a part of a grid can be run on its
+    own. `settings` are those that the user changes for all runs: the plan must have others.
     """
     try:
         entries = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -49,6 +54,9 @@ def read_plan(path: str | Path, treebanks: Sequence[str], settings: Sequence[str
             raise UsageError(f"{path}, entry {number}: {error}") from None
     if not runs:
         raise UsageError(f"{path}: no runs on {', '.join(treebanks)}")
+    named = dict.fromkeys(name for entry in entries for name in entry.get("treebanks", ()))
+    if others := [name for name in named if name not in treebanks]:
+        progress(f"{path}: left out, since they are not among the treebanks given: {', '.join(others)}")
     return sorted(runs, key=lambda planned: planned[1].seed)  # stable: the order of the entries within a seed
 
 
