@@ -38,7 +38,7 @@ class Report:
     folder: Path
     number: int = 1  # of the first table
     prefix: str = ""  # of the names of their markers
-    variants: bool = False  # one table instead: every system, with the settings that set it apart and its memory
+    variants: bool = False  # other tables: every system with its settings and memory, and what settings and oracles add
 
 
 REPORTS = (
@@ -55,12 +55,17 @@ def tables(report: Report) -> dict[str, str]:
     part = _HELD_OUT if (folder / f"scores-{_HELD_OUT}.csv").exists() else "dev"
     every = _rows(folder / f"scores-{part}.csv")
     if report.variants:
-        table = _variant_table(every, _rows(folder / "memory.csv"), part)
-        return {"variants": markdown(replace(table, caption=f"Table {report.number}. {table.caption}"))}
+        systems = _variant_table(every, _rows(folder / "memory.csv"), part)
+        return _numbered(
+            report, {"variants": systems, "effects": _effect_table(_rows(folder / f"effects-{part}.csv"), part)}
+        )
     scores = [row for row in every if not is_variant(row["oracle"])]
     both = folder / f"seed-tests-{part}.csv"
     tests = _seed_tests(_rows(both)) if both.exists() else _sentence_tests(_rows(folder / f"tests-{part}.csv"), scores)
-    made = {"scores": _score_table(scores, part), "differences": _difference_table(tests, part)}
+    return _numbered(report, {"scores": _score_table(scores, part), "differences": _difference_table(tests, part)})
+
+
+def _numbered(report: Report, made: dict[str, Table]) -> dict[str, str]:
     return {
         report.prefix + name: markdown(replace(table, caption=f"Table {number}. {table.caption}"))
         for number, (name, table) in enumerate(made.items(), report.number)
@@ -118,6 +123,23 @@ def _variant_table(scores: list[Row], memory: list[Row], part: str) -> Table:
     heads = ["treebank", "oracle", "teaches", "batches explored", "after", "seeds", *_SCORES, "at most 7 items (%)"]
     in_order = [rows[order] for order in sorted(rows)]
     return Table("", f"Every oracle and its variants, scores on {_PARTS[part]}, and the memory", heads, in_order, 1, 3)
+
+
+def _effect_table(tests: list[Row], part: str) -> Table:
+    found: dict[tuple[str, str, str, str], list[str]] = {}
+    for row in tests:
+        if row["score"] in _TESTED:
+            key = (row["treebank"], row["oracle"], row["what"].replace("_", " "), row["runs"])
+            found.setdefault(key, []).extend([f"{row['adds']} ({row['95% interval']})", row["p"], row["Holm"]])
+    heads = [
+        "treebank",
+        "oracle",
+        "what",
+        "runs",
+        *(head for score in _TESTED for head in (f"Δ {score} (95%)", "p", "Holm")),
+    ]
+    rows: list[list[Cell]] = [[*key, *cells] for key, cells in found.items()]
+    return Table("", f"What settings and oracles add to scores on {_PARTS[part]}, over all runs", heads, rows, 1, 3)
 
 
 def _spread(row: Row, score: str) -> Spread:

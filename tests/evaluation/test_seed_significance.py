@@ -8,7 +8,7 @@ import pytest
 from discoparse.errors import DiscoparseError
 from discoparse.evaluation import evaluate
 from discoparse.evaluation.counts import Counts
-from discoparse.evaluation.seed_significance import SEED_METRICS, compare_seeds
+from discoparse.evaluation.seed_significance import SEED_METRICS, compare_seeds, linear_effect
 from discoparse.evaluation.student import two_sided_p, two_sided_quantile
 from discoparse.treebank.discbracket import parse_tree
 
@@ -134,6 +134,76 @@ def test_what_cannot_be_tested() -> None:
         compare_seeds(same[:1], same)
     with pytest.raises(DiscoparseError, match="different numbers"):
         compare_seeds(same, [table[:1] for table in same])
+
+
+# -- effects under a linear model ---------------------------------------------------------------------------------
+
+
+def graded(
+    rng: np.random.Generator, grades: np.ndarray, slope: float, seed_sd: float, liking: float = 0.0
+) -> list[np.ndarray]:
+    """A run for each grade, the better by `slope` the higher it is; sentences like grades more or less."""
+    gold = rng.poisson(9, 150) + 1
+    easy, liked = rng.normal(1.2, 0.8, 150), rng.normal(0, liking, 150)
+    runs = []
+    for grade in grades:
+        logit = easy + (slope + liked) * grade + rng.normal(0, seed_sd) + rng.normal(0, 0.4, 150)
+        matched = rng.binomial(gold, 1 / (1 + np.exp(-logit)))
+        runs.append(counts(gold, np.maximum(matched, gold), matched))
+    return runs
+
+
+GRADES = np.array([0.0, 1.0, 2.0, 3.0, 0.0, 1.0, 2.0, 3.0])
+SLOPE = np.stack([np.ones(8), GRADES], axis=1), np.array([0.0, 1.0])
+
+
+@pytest.mark.parametrize(("seed_sd", "liking"), [(0.0, 0.0), (0.08, 0.0), (0.0, 0.15), (0.05, 0.1)])
+def test_slopes_over_single_runs_are_found_by_chance_as_often_as_they_should(seed_sd: float, liking: float) -> None:
+    rng = np.random.default_rng(3)
+    tests = [linear_effect(graded(rng, GRADES, 0.0, seed_sd, liking), *SLOPE, ["f1"])[0] for _ in range(300)]
+    p = np.array([test.p for test in tests])
+    assert (p < 0.05).mean() <= 0.085
+    assert 0.10 <= (p < 0.2).mean() <= 0.27
+    assert 0.38 <= (p < 0.5).mean() <= 0.62
+
+
+def test_a_slope_is_that_of_least_squares_and_is_found_where_there_is_one() -> None:
+    runs = graded(np.random.default_rng(4), GRADES, 0.15, 0.03)
+    test = linear_effect(runs, *SLOPE, ["recall"])[0]
+    column = {name: Counts._fields.index(name) for name in ("matched", "gold")}
+    scores = [100 * run[:, column["matched"]].sum() / run[:, column["gold"]].sum() for run in runs]
+    assert test.estimate == pytest.approx(np.polyfit(GRADES, scores, 1)[0])
+    assert test.runs == 8
+    assert test.p is not None
+    assert test.p < 0.001
+    assert test.interval is not None
+    assert test.interval[0] > 0
+
+
+def test_two_systems_of_equal_variance_as_a_linear_model() -> None:
+    """The estimate is the difference of the means. Where only seeds matter, it is the t test with a common variance."""
+    gold = np.full(40, 10)
+    matched = [7, 6, 8, 9, 8, 10]  # of each sentence, in three runs of each system
+    runs = [counts(gold, gold, np.full(40, m)) for m in matched]
+    design = np.array([[1, run >= 3] for run in range(6)], dtype=float)
+    test = linear_effect(runs, design, np.array([0.0, 1.0]), ["f1"])[0]
+    assert test.estimate == pytest.approx(20.0)
+    assert test.error == pytest.approx(10 * np.sqrt(2 / 3))  # a common variance of 100
+    assert test.freedom == pytest.approx(4)
+    assert test.seed_share == pytest.approx(1)
+    assert test.p == pytest.approx(two_sided_p(20 / (10 * np.sqrt(2 / 3)), 4))
+
+
+def test_effects_that_runs_do_not_determine() -> None:
+    runs = graded(np.random.default_rng(4), GRADES, 0.1, 0.03)
+    always = np.stack([np.ones(8), GRADES, 2 * GRADES], axis=1)
+    assert linear_effect(runs, always, np.array([0.0, 1.0, 0.0])) == []  # it may be the other column's as well
+    assert linear_effect(runs[:2], SLOPE[0][:2], SLOPE[1]) == []  # two runs are on a line whatever chance did
+    with pytest.raises(DiscoparseError, match="different numbers"):
+        linear_effect([runs[0][:1], *runs[1:]], *SLOPE)
+
+
+# -- Student's t -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

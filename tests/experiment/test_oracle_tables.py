@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from oracle_tables import PAGE, REPORTS, Report, tables, welch, with_tables
 
-from discoparse.experiment.sections import score_table, seed_significance_table, significance_table
+from discoparse.experiment.sections import effect_table, score_table, seed_significance_table, significance_table
 from discoparse.experiment.tables import as_csv
 
 MARKERS = "".join(
@@ -116,18 +116,38 @@ def test_a_second_report_has_tables_of_its_own(tmp_path: Path) -> None:
 def test_variants_have_a_table_with_their_settings_and_memory(tmp_path: Path) -> None:
     """What sets a variant apart from its recipe stands in columns; sorted by oracle, then by what is taught."""
     write_report(tmp_path)
+    write_effects(tmp_path)
     lines = ["treebank,derivations,at most 7 (%)"]
     for system, share in (("static", 99.1), ("even", 81.2), ("even, optimal_set=True", 79.3)):
         lines.append(f'xx,"fast, {system}",{share}')
     (tmp_path / "memory.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    marker = MARKERS.replace("scores", "variants").partition("<!-- differences")[0]
-    rows = [line for line in with_tables(marker, [Report(tmp_path, 7, variants=True)]).splitlines() if "| xx" in line]
+    markers = MARKERS.replace("scores", "variants").replace("differences", "effects")
+    page = with_tables(markers, [Report(tmp_path, 7, variants=True)])
+    rows = [line for line in page[: page.index("**Table 8. ")].splitlines() if "| xx" in line]
     assert [row.split(" | ")[1:6] for row in rows] == [
         ["static", "the one action", "–", "–", "3"],
         ["even", "all of the set", "50%", "30%", "3"],
         ["even", "the preferred action", "50%", "30%", "3"],
     ]
     assert [row.split(" | ")[-1] for row in rows] == ["99.1 |", "79.3 |", "81.2 |"]
+    figures = "+1.00 (+0.00 to +2.00) | 0.0300 | 0.0300 | +2.00 (+1.00 to +3.00) | 0.0300 | 0.0300 |"
+    assert [line for line in page[page.index("**Table 8. ") :].splitlines() if "| xx" in line] == [
+        f"| xx | even | gap weight: 1 → 2 | 6 | {figures}"
+    ]
+
+
+def write_effects(folder: Path) -> None:
+    """What the report has about a setting: tests of F1, of discontinuous F1 and of precision."""
+    tests = [
+        {
+            **{"recipe": "fast", "oracle": "even", "effect": "gap_weight: 1 → 2", "metric": metric, "runs": 6},
+            **{"estimate": value, "interval": [value - 1, value + 1], "seed_share": 0.5, "freedom": 4.0, "p": 0.03},
+        }
+        for metric, value in {"f1": 1.0, "precision": 3.0, "disc_f1": 2.0}.items()
+    ]
+    table = effect_table([{"treebank": "xx", "dev_held_out": {"effects": tests}}], "dev_held_out")
+    assert table is not None
+    (folder / f"{table.name}.csv").write_text(as_csv(table), encoding="utf-8")
 
 
 def test_a_page_without_markers_is_refused(tmp_path: Path) -> None:

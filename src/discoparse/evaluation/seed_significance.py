@@ -18,6 +18,11 @@ which is estimated from the residuals and taken off. D / sqrt(V) is compared wit
 of freedom come from Satterthwaite's approximation, with k - 1 for each system's seeds and n - 1 for the sentences.
 Without variance over sentences this is Welch's t test of the scores of the seeds, and without variance over seeds it is
 the paired t test over sentences.
+
+Where systems differ in known respects, the scores of all their runs r may be taken to follow a linear model
+F(r) = x(r) B, with the same variances in all systems (`linear_effect`). An effect c B is estimated by a weighted sum of
+scores, whose variance has the same two sources: var a and var e come from the residuals of the model, so that what the
+model does not explain counts as chance.
 """
 
 from __future__ import annotations
@@ -61,6 +66,27 @@ class SeedComparison:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class SeedEffect:
+    """What a change adds to a score, in points, with its uncertainty."""
+
+    metric: str
+    estimate: float
+    error: float
+    seed_share: float | None
+    freedom: float | None
+    p: float | None
+    interval: tuple[float, float] | None  # 95%
+    runs: int
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+# Standard error, share of the variance that is due to seeds, degrees of freedom, p and interval.
+_Test = tuple[float, float | None, float | None, float | None, tuple[float, float] | None]
+
+
 def compare_seeds(
     first: Sequence[np.ndarray], second: Sequence[np.ndarray], metrics: Sequence[str] = SEED_METRICS
 ) -> list[SeedComparison]:
@@ -70,9 +96,15 @@ def compare_seeds(
     """
     if min(len(first), len(second)) < 2:
         raise DiscoparseError("a test over seeds needs two runs of each system at least")
-    if len({len(counts) for counts in (*first, *second)}) > 1:
+    every = _stacked([*first, *second])
+    return [_compare(metric, every[: len(first)], every[len(first) :]) for metric in metrics]
+
+
+def _stacked(runs: Sequence[np.ndarray]) -> np.ndarray:
+    """Counts [run, sentence, count]."""
+    if len({len(counts) for counts in runs}) > 1:
         raise DiscoparseError("runs over different numbers of sentences cannot be compared")
-    return [_compare(metric, np.stack(first), np.stack(second)) for metric in metrics]
+    return np.stack(runs)
 
 
 def _compare(metric: str, first: np.ndarray, second: np.ndarray) -> SeedComparison:
@@ -80,32 +112,60 @@ def _compare(metric: str, first: np.ndarray, second: np.ndarray) -> SeedComparis
     n = first.shape[1]
     parts = [(float(scores.var(ddof=1)) / len(scores), len(scores) - 1.0) for scores in (before, after)]
     both = sum(_residual_variance(effects) / len(effects) for effects in (ours, theirs)) / n
-    apart = theirs.mean(axis=0) - ours.mean(axis=0)  # [sentence]
-    over_sentences = max(0.0, float(apart.var(ddof=1)) / n - both) if n > 1 else 0.0
-    parts.append((over_sentences, n - 1.0))
-    variance = sum(part for part, _ in parts)
+    parts.append(_over_sentences(theirs.mean(axis=0) - ours.mean(axis=0), both))
     difference = float(after.mean() - before.mean())
-    freedom = p = interval = share = None
+    test = _t_test(difference, parts)
+    return SeedComparison(
+        metric, float(before.mean()), float(after.mean()), difference, *test, (len(before), len(after))
+    )
+
+
+def linear_effect(
+    runs: Sequence[np.ndarray], design: np.ndarray, effect: np.ndarray, metrics: Sequence[str] = SEED_METRICS
+) -> list[SeedEffect]:
+    """Estimate and test an effect [column] under a linear model of the runs' scores, `design` [run, column].
+
+    None of the scores is estimated if the design does not determine the effect, or leaves nothing over for chance.
+    """
+    counts = _stacked(runs)
+    solved = np.linalg.pinv(design)  # [column, run]
+    left = len(design) - int(np.linalg.matrix_rank(design))  # degrees of freedom of the residuals
+    weights = effect @ solved  # [run]
+    if not left or not np.allclose(weights @ design, effect):
+        return []
+    residue = np.eye(len(design)) - design @ solved  # [run, run]
+    size = float(weights @ weights)
+    found = []
+    for metric in metrics:
+        scores, effects = _scores_and_effects(metric, counts)
+        n = effects.shape[1]
+        seeds = size * float(((residue @ scores) ** 2).sum()) / left
+        both = size * float(((residue @ effects) ** 2).sum()) / (left * max(1, n - 1)) / n
+        estimate = float(weights @ scores)
+        parts = [(seeds, float(left)), _over_sentences(weights @ effects, both)]
+        found.append(SeedEffect(metric, estimate, *_t_test(estimate, parts), len(runs)))
+    return found
+
+
+def _over_sentences(apart: np.ndarray, both: float) -> tuple[float, float]:
+    """The variance of a mean over sentences that is due to them alone, and its degrees of freedom; `both` is what seeds
+    and sentences together add to it."""
+    n = len(apart)
+    return (max(0.0, float(apart.var(ddof=1)) / n - both) if n > 1 else 0.0), n - 1.0
+
+
+def _t_test(difference: float, parts: Sequence[tuple[float, float]]) -> _Test:
+    """From the parts of its variance, the last of which is due to sentences, with their degrees of freedom."""
+    variance = sum(part for part, _ in parts)
     if variance > 1e-20:
         freedom = variance**2 / sum(part**2 / own for part, own in parts if part)
-        p = two_sided_p(difference / math.sqrt(variance), freedom)
         margin = two_sided_quantile(0.05, freedom) * math.sqrt(variance)
         interval = (difference - margin, difference + margin)
-        share = (parts[0][0] + parts[1][0]) / variance
-    elif not difference:  # the same trees from all runs
-        p, interval = 1.0, (0.0, 0.0)
-    return SeedComparison(
-        metric,
-        float(before.mean()),
-        float(after.mean()),
-        difference,
-        math.sqrt(variance),
-        share,
-        freedom,
-        p,
-        interval,
-        (len(before), len(after)),
-    )
+        share = sum(part for part, _ in parts[:-1]) / variance
+        return math.sqrt(variance), share, freedom, two_sided_p(difference / math.sqrt(variance), freedom), interval
+    if not difference:  # the same trees from all runs
+        return 0.0, None, None, 1.0, (0.0, 0.0)
+    return 0.0, None, None, None, None
 
 
 def _scores_and_effects(metric: str, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -16,6 +16,7 @@ from discoparse.evaluation.result import Scores, summarise
 from discoparse.evaluation.seed_significance import compare_seeds
 from discoparse.evaluation.significance import compare_results
 from discoparse.experiment.archive import predicted_trees
+from discoparse.experiment.effects import effects
 from discoparse.experiment.epochs import has_counts, held_out_counts
 from discoparse.experiment.plan import FinishedRun, Progress, Treebank, comparable, fingerprints, is_variant
 from discoparse.experiment.tables import Spread
@@ -102,6 +103,7 @@ def score(gold: Sequence[Tree], groups: Groups, part: str) -> dict[str, Any]:
         "systems": system_rows(counts, groups),
         "tests": significance(results),
         "seed_tests": seed_significance(counts),
+        "effects": effects(counts),
         "breakdowns": {by: breakdown(plain, by) for by in BREAKDOWNS},
     }
 
@@ -109,7 +111,8 @@ def score(gold: Sequence[Tree], groups: Groups, part: str) -> dict[str, Any]:
 def score_held_out(groups: Groups) -> dict[str, Any]:
     """Scores on dev where no sentence had a say in the choice of the epoch that it is scored with, and tests."""
     counts = {key: [held_out_counts(run) for run in members] for key, members in groups.items()}
-    return {"systems": system_rows(counts, groups), "seed_tests": seed_significance(counts)}
+    systems = system_rows(counts, groups)
+    return {"systems": systems, "seed_tests": seed_significance(counts), "effects": effects(counts)}
 
 
 def system_rows(counts: Counted, groups: Groups) -> list[dict[str, Any]]:

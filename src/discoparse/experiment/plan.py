@@ -108,8 +108,18 @@ def comparable(first: str, second: str) -> bool:
     >>> comparable("even, a=1", "even, a=2")
     False
     """
-    (oracle, _, variant), (other, _, changed) = first.partition(_VARIANT), second.partition(_VARIANT)
+    (oracle, variant), (other, changed) = split_system(first), split_system(second)
     return variant == changed or (oracle == other and not (variant and changed))
+
+
+def split_system(system: str) -> tuple[str, str]:
+    """The oracle of a system, and the settings that set it apart, if there are any.
+
+    >>> split_system("even"), split_system("dynamic, exploration=0.05,exploration_start=0.0")
+    (('even', ''), ('dynamic', 'exploration=0.05,exploration_start=0.0'))
+    """
+    oracle, _, variant = system.partition(_VARIANT)
+    return oracle, variant
 
 
 def is_variant(system: str) -> bool:

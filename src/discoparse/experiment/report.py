@@ -77,8 +77,9 @@ def write_report(path: Path, treebanks: Sequence[Figures], notes: str | None = N
     report.text("## Scores")
     for part in sections.PARTS:
         report.table(sections.score_table(treebanks, part))
-        if tests := sections.seed_significance_table(treebanks, part):
-            report.table(tests, sections.f1_only(tests))
+        for make in (sections.seed_significance_table, sections.effect_table):
+            if tests := make(treebanks, part):
+                report.table(tests, sections.f1_only(tests))
         report.table(sections.significance_table(treebanks, part))
     _pictures(report, treebanks, ("curve-f1", "curve-disc_f1"), "## Learning curves")
     report.text("## The memory")

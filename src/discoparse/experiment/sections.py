@@ -108,28 +108,19 @@ def significance_table(treebanks: Sequence[Figures], part: str) -> Table | None:
 
 def seed_significance_table(treebanks: Sequence[Figures], part: str) -> Table | None:
     """Tests between oracles with seeds and sentences as sources of chance."""
-    tests = [
-        (figures["treebank"], test) for figures in treebanks for test in figures.get(part, {}).get("seed_tests", ())
-    ]
+    tests = _of_part(treebanks, part, "seed_tests")
     if not tests:
         return None
-    adjusted: dict[str, list[float | None]] = {}
-    for metric in dict.fromkeys(test["metric"] for _, test in tests):
-        adjusted[metric] = holm([test["p"] for _, test in tests if test["metric"] == metric])
     rows: list[list[Cell]] = []
-    for treebank, test in tests:
+    for (treebank, test), end in zip(tests, _tested(tests), strict=True):
         names = [treebank, test["recipe"], f"{test['first_oracle']} → {test['second_oracle']}"]
-        interval = "–" if test["interval"] is None else "{:+.2f} to {:+.2f}".format(*test["interval"])
-        share = None if test["seed_share"] is None else 100 * test["seed_share"]
-        p = [None if value is None else p_value(value) for value in (test["p"], adjusted[test["metric"]].pop(0))]
         score = SCORE_HEADS[SCORES.index(test["metric"])]
         seeds = "{} + {}".format(*test["seeds"])
-        rows.append([*names, score, seeds, f"{test['difference']:+.2f}", interval, share, test["freedom"], *p])
-    heads = ["treebank", "recipe", "oracles", "score", "seeds", "difference", "95% interval"]
+        rows.append([*names, score, seeds, f"{test['difference']:+.2f}", *end])
     return Table(
         f"seed-tests-{part}",
         f"Differences between oracles on {PARTS[part]}, second less first, over seeds and sentences",
-        [*heads, "due to seeds (%)", "degrees of freedom", "p", "Holm"],
+        ["treebank", "recipe", "oracles", "score", "seeds", "difference", *_TESTED_HEADS],
         rows,
         text_columns=4,
         notes=[
@@ -139,6 +130,50 @@ def seed_significance_table(treebanks: Sequence[Figures], part: str) -> Table | 
             "corrected for the number of tests of the same score in this table."
         ],
     )
+
+
+def effect_table(treebanks: Sequence[Figures], part: str) -> Table | None:
+    """What settings add to scores, and oracles over several settings."""
+    tests = _of_part(treebanks, part, "effects")
+    if not tests:
+        return None
+    rows: list[list[Cell]] = []
+    for (treebank, test), end in zip(tests, _tested(tests), strict=True):
+        names = [treebank, test["recipe"], test["oracle"], test["effect"], SCORE_HEADS[SCORES.index(test["metric"])]]
+        rows.append([*names, test["runs"], f"{test['estimate']:+.2f}", *end])
+    return Table(
+        f"effects-{part}",
+        f"What settings and oracles add to scores on {PARTS[part]}, over all runs",
+        ["treebank", "recipe", "oracle", "what", "score", "runs", "adds", *_TESTED_HEADS],
+        rows,
+        text_columns=5,
+        notes=[
+            "A linear model of the scores of all runs of an oracle, in which each setting that variants change adds "
+            "its part; for oracles, of all runs of the variants that both have, each with a level of its own. What "
+            "the model does not explain counts as chance of the seeds; the rest as in the tests over seeds and "
+            "sentences. *Each doubling* of a setting adds the same in this model, so a best value in the middle would "
+            "not be seen."
+        ],
+    )
+
+
+_TESTED_HEADS = ["95% interval", "due to seeds (%)", "degrees of freedom", "p", "Holm"]
+
+
+def _of_part(treebanks: Sequence[Figures], part: str, kind: str) -> list[tuple[str, Figures]]:
+    return [(figures["treebank"], test) for figures in treebanks for test in figures.get(part, {}).get(kind, ())]
+
+
+def _tested(tests: Sequence[tuple[str, Figures]]) -> Iterator[list[Cell]]:
+    """The last cells of the rows of some tests over seeds and sentences."""
+    adjusted: dict[str, list[float | None]] = {}
+    for metric in dict.fromkeys(test["metric"] for _, test in tests):
+        adjusted[metric] = holm([test["p"] for _, test in tests if test["metric"] == metric])
+    for _, test in tests:
+        interval = "–" if test["interval"] is None else "{:+.2f} to {:+.2f}".format(*test["interval"])
+        share = None if test["seed_share"] is None else 100 * test["seed_share"]
+        p = [None if value is None else p_value(value) for value in (test["p"], adjusted[test["metric"]].pop(0))]
+        yield [interval, share, test["freedom"], *p]
 
 
 def f1_only(table: Table) -> Table:
