@@ -9,7 +9,7 @@ from typing import TextIO
 from discoparse.errors import Problem, TreebankError
 from discoparse.tree import ROOT, Node, Token, Tree
 from discoparse.treebank import capacity
-from discoparse.treebank.bracket_blocks import Blocks
+from discoparse.treebank.bracket_blocks import ROOTS, Blocks
 from discoparse.treebank.bracket_syntax import (
     BracketError,
     escape,
@@ -24,6 +24,8 @@ from discoparse.treebank.report import Defect, Reading, Report, bad_bytes
 
 DISCONTINUOUS = "discontinuous trees"
 ID = "ID"  # the node that holds the sentence id, and the attribute of the root that remembers there was one
+METADATA = "METADATA"  # the node of the Penn-Helsinki family with author, letter and so on
+_OUTER = ("", *ROOTS)  # labels of the outer bracket, which may have an id beside the tree
 _NO_LEMMA = re.compile(r"0$|\*([A-Za-z]*\*)?(-\d+)?$|[{<]")  # empty elements, codes and markup
 
 
@@ -32,19 +34,27 @@ def read(stream: TextIO, reading: Reading, lemmas: bool = False) -> Iterator[Tre
     for line, text in Blocks(stream, reading):
         found = pieces(text)
         damaged = bad_bytes(text, line)  # once: all trees of a file may stand on one line
+        start = 0  # the offset whose line is `line`
         while True:
-            parser = _Sentence(lemmas)
+            parser = _Sentence(lemmas, reading)
             try:
                 root, wordless = parse_brackets(found, parser.add_leaf)
             except BracketError as error:
-                place = line + text.count("\n", 0, error.offset)
-                reading.sentence(parser.id, line)
-                reading.accept([*([damaged] if damaged else []), Defect(str(error), place)], parser.id)
-                break
+                place = line + text.count("\n", start, error.offset)
+                if error.begin is None:
+                    reading.problem(str(error), place)
+                else:
+                    reading.sentence(parser.id, line)
+                    reading.accept([*([damaged] if damaged else []), Defect(str(error), place)], parser.id)
+                resume = error.resume(text)
+                found = pieces(text, resume)
+                line += text.count("\n", start, resume)
+                start = resume
+                continue
             if root is None:
                 break
             reading.sentence(parser.id, line)
-            defects = [Defect(f"the phrase {label} has no words", line, repairable=True) for label in wordless]
+            defects = parser.defects(wordless, line)
             tree = parser.tree(root, line, defects)
             if damaged:
                 defects.append(damaged)
@@ -58,23 +68,40 @@ def read(stream: TextIO, reading: Reading, lemmas: bool = False) -> Iterator[Tre
 class _Sentence:
     """The leaves of one tree as they are met."""
 
-    def __init__(self, lemmas: bool) -> None:
+    def __init__(self, lemmas: bool, reading: Reading) -> None:
         self.lemmas = lemmas
+        self.reading = reading
         self.tokens: list[Token] = []
         self.id: str | None = None
 
     def add_leaf(self, tag: str, leaf: str, above: list[Node]) -> int | None:
-        """A word, or the sentence id if it is in the outer bracket."""
-        if tag == ID and len(above) == 1 and above[0].label in ("", ROOT):
+        """A word, or what the outer bracket has beside the tree: the sentence id, or where the text is from."""
+        if tag == ID and len(above) == 1 and above[0].label in _OUTER:
             if self.id is not None:
                 raise ValueError(f"the sentence has two ids, {self.id} and {leaf}")
             self.id = unescape(leaf)
+            return None
+        if len(above) > 1 and _is_metadata(above[1].label, above[0].label):
+            self.reading.not_read("bracket", f"entries of {METADATA}")
             return None
         if not tag:
             raise ValueError(f"the word {leaf!r} has no part-of-speech tag")
         word, lemma = split_lemma(unescape(leaf)) if self.lemmas else (unescape(leaf), None)
         self.tokens.append(Token(word, unescape(tag, tag=True), lemma))
         return len(self.tokens) - 1
+
+    def defects(self, wordless: list[list[str]], line: int) -> list[Defect]:
+        """What is wrong with phrases without words. An outer bracket around nothing is a sentence without words."""
+        found = []
+        for top, *inner in wordless:
+            label = inner[-1] if inner else top
+            if _is_metadata(inner[0], top) if inner else top in _OUTER:
+                continue
+            if any(character.isalnum() for character in label):
+                found.append(Defect(f"the phrase {label} has no words", line, repairable=True))
+            else:
+                found.append(Defect(f"({label}) has no word: it may be one that has lost its tag", line))
+        return found
 
     def tree(self, root: Node, line: int, defects: list[Defect]) -> Tree | None:
         """The tree below this root; an empty outer bracket is the virtual root."""
@@ -88,6 +115,11 @@ class _Sentence:
         if self.id is not None:
             root.features[ID] = self.id
         return tree
+
+
+def _is_metadata(label: str, top: str) -> bool:
+    """Whether a node below the top is METADATA beside the tree."""
+    return label == METADATA and top in _OUTER
 
 
 def split_lemma(leaf: str) -> tuple[str, str | None]:
@@ -107,8 +139,7 @@ def split_lemma(leaf: str) -> tuple[str, str | None]:
 def write(trees: Iterable[Tree], report: Report, lemmas: bool = False, ids: bool = False) -> Iterator[str]:
     """One tree per line; `lemmas`: leaves are `word-lemma`; `ids`: (ID …), also where the file had it."""
     for number, tree in enumerate(trees, 1):
-        virtual = tree.root.label == ROOT
-        has_id = tree.id is not None and virtual and (ids or ID in tree.root.features)
+        has_id = tree.id is not None and tree.root.label in ROOTS and (ids or ID in tree.root.features)
         kind = obstacle(tree)
         if kind is not None:
             message = f"bracket cannot hold {kind}: choose discbracket, export, tigerxml or json"
@@ -136,8 +167,13 @@ def obstacle(tree: Tree) -> str | None:
             return DISCONTINUOUS
         else:
             order += 1
-    if tree.root.label == ROOT and any(isinstance(c, int) and tree.tokens[c].tag == ID for c in tree.root.children):
-        return "trees with a word tagged ID under ROOT, which would be read as the sentence id"
+    root = tree.root.label
+    for child in tree.root.children if root in ROOTS else ():
+        if isinstance(child, Node):
+            if child.label == METADATA:
+                return f"trees with a phrase {METADATA} under {root}, which would not be read"
+        elif tree.tokens[child].tag == ID:
+            return f"trees with a word tagged {ID} under {root}, which would be read as the sentence id"
     return None
 
 

@@ -13,9 +13,11 @@ from discoparse.treebank.lines import TOO_LONG, numbered_lines
 from discoparse.treebank.report import Reading
 
 LONGEST_TREE = 1 << 20  # characters over several lines, after which a tree that does not close is given up
-_ROOTS = ("ROOT", "TOP", "S1", "VROOT")  # labels of roots, never of phrases
+ROOTS = ("ROOT", "TOP", "S1", "VROOT")  # labels of roots, never of phrases
 _EMPTY_OUTER = re.compile(r"\([ \t]*(\(|$)")  # at the start of a line: a new tree, whatever came before
 _OPENING = re.compile(r"[ \t]*\([^ \t\r\n()]*")
+# Comments, headers of the Penn Treebank, markup around the trees of the Chinese Treebank, ends of texts in ATIS.
+_NO_TREE = re.compile(r"#|\*x\*|<[^(]*>$|\((TOP)?[ \t]+END_OF_TEXT_UNIT[ \t]*\)$")
 _WORD = re.compile(r"\([^ \t\r\n()]+[ \t]+[^ \t\r\n()]")
 
 
@@ -28,12 +30,16 @@ class _Piece:
 
     @property
     def text(self) -> str:
-        return "".join(self.lines)
+        """The tree, if the brackets close: without the comments behind it."""
+        lines = list(self.lines)
+        while lines and not _depth(lines[-1]) and _is_comment(lines[-1], False)[1]:
+            lines.pop()
+        return "".join(lines)
 
     @property
     def depth(self) -> int:
         """How many brackets are open after it."""
-        return self.text.count("(") - self.text.count(")")
+        return sum(map(_depth, self.lines))
 
     @cached_property
     def has_words(self) -> bool:
@@ -41,12 +47,12 @@ class _Piece:
 
 
 class Blocks:
-    """Line and text of whole trees: lines until the brackets close. Headers and comments are skipped.
+    """Line and text of whole trees: lines until the brackets close. Headers, comments and markup are skipped.
 
     A tree that does not close ends where the next one must begin: at a line that opens with an empty outer bracket or
-    with the label of a root, or after a blank line in a file where these stand between trees and nowhere else. Where no
-    such line follows, the lines are cut at those that open with a bracket and are indented like the first. The pieces
-    whose brackets close are trees, unless they may as well be parts of the broken tree.
+    with the label of a root, or after a blank line, in a file where these stand between trees and nowhere else. Where
+    no such line follows, the lines are cut at those that open with a bracket and are indented like the first. The
+    pieces whose brackets close are trees, unless they may as well be parts of the broken tree.
     """
 
     def __init__(self, stream: TextIO, reading: Reading) -> None:
@@ -87,6 +93,9 @@ class Blocks:
                         self.reading.not_read("bracket", "lines of comment")
                     blank = True
                     continue
+                if "(" not in line:
+                    yield number, line  # text outside of any tree, which is reported as that when it is parsed
+                    continue
                 self.start = number
                 self.after_blank += blank and self.begun > 0
                 self.begun += 1
@@ -112,13 +121,13 @@ class Blocks:
             return True
         if _opening(line) != _opening(first):
             return False
-        return _opening(first).strip(" \t(") in _ROOTS or (self.closed > 0 and not self.inner_lines_open)
+        return _opening(first).strip(" \t(") in ROOTS or (self.closed > 0 and not self.inner_lines_open)
 
     def add(self, line: str) -> None:
         """The next line of the current tree."""
         self.lines.append(line)
         self.size += len(line)
-        self.depth += line.count("(") - line.count(")")
+        self.depth += _depth(line)
 
     def salvaged(self, where: str = "", goes_on: bool = False) -> Iterator[tuple[int, str]]:
         """Give up the tree that does not close, if there is one, and return the trees that are found in its lines.
@@ -169,6 +178,11 @@ class Blocks:
         return _opening(piece.lines[0]) == _opening(broken.lines[0]) or (known and not self.inner_lines_open)
 
 
+def _depth(line: str) -> int:
+    """How many brackets a line opens and does not close."""
+    return line.count("(") - line.count(")")
+
+
 def _mark(line: str) -> str:
     """What a line begins with that opens with a bracket and is indented like this one."""
     return line[: len(line) - len(line.lstrip(" \t"))] + "("
@@ -187,4 +201,4 @@ def _is_comment(line: str, inside: bool) -> tuple[bool, bool]:
         return not text.endswith("*/") and not text.endswith("*~/"), True
     if text.startswith(("/*", "/~*")):
         return not text.endswith(("*/", "*~/")), True
-    return False, not text or text.startswith("*x*")
+    return False, not text or bool(_NO_TREE.match(text))

@@ -15,6 +15,7 @@ from discoparse.treebank.report import Report
 
 SPACE = " \t\r\n"  # what separates; other white space, as a no-break space, is part of a word
 _SPACES = re.compile(r"[ \t\r\n]+")
+_BRACKET = re.compile(r"[()]")
 HARD = re.compile(r"[() \t\r\n]|#[LR]RB#")  # what text may have that is not written as it is
 
 # An opening bracket with its label, a leaf with the bracket that closes it, a closing bracket, or anything
@@ -52,62 +53,79 @@ def note_changes(text: str, tag: bool, format: str, report: Report) -> None:
 
 
 class BracketError(ValueError):
-    """Text that is not a tree, and the offset of the error."""
+    """Text that is not a tree: the offset of the error, and where its tree begins (None outside of trees)."""
 
-    def __init__(self, message: str, offset: int) -> None:
+    def __init__(self, message: str, offset: int, begin: int | None) -> None:
         super().__init__(message)
-        self.offset = offset
+        self.offset, self.begin = offset, begin
+
+    def resume(self, text: str) -> int:
+        """Where the next tree of the text may begin: after the brackets of this one, or at the next bracket.
+
+        >>> BracketError("", 8, 5).resume("(A a)(B b (C c)) (D d)")
+        16
+        """
+        if self.begin is None:
+            found = text.find("(", self.offset)
+            return len(text) if found < 0 else found
+        depth = 0
+        for match in _BRACKET.finditer(text, self.begin):
+            depth += 1 if match.group() == "(" else -1
+            if depth == 0:
+                return match.end()
+        return len(text)
 
 
-def pieces(text: str) -> Iterator[re.Match[str]]:
+def pieces(text: str, start: int = 0) -> Iterator[re.Match[str]]:
     """The brackets, labels and leaves of a text, for `parse_brackets`."""
-    return _PIECE.finditer(text)
+    return _PIECE.finditer(text, start)
 
 
 # Called with the tag and the text of a leaf and the nodes above, top first: the token index, or None to drop the leaf.
 AddLeaf = Callable[[str, str, list[Node]], "int | None"]
 
 
-def parse_brackets(found: Iterator[re.Match[str]], add_leaf: AddLeaf) -> tuple[Node | None, list[str]]:
-    """The next tree of the pieces of a text (None at its end), and the labels of nodes without words.
+def parse_brackets(found: Iterator[re.Match[str]], add_leaf: AddLeaf) -> tuple[Node | None, list[list[str]]]:
+    """The next tree of the pieces of a text (None at its end), and each node without words: the labels down to it.
 
-    Nodes without words are left out of the tree; when nothing is left of it, its root has no children. A
+    Nodes without words are left out of the tree; when nothing is left of it, its root is one of them. A
     tree that is only a word with its tag gets a `ROOT`.
     """
     stack: list[Node] = []
-    wordless: list[str] = []
-    match = None
+    wordless: list[list[str]] = []
+    match, begin = None, 0
     for match in found:
         label, leaf, close, other = match.groups()
         if label is not None:
+            if not stack:
+                begin = match.start()
             stack.append(Node(unescape(label), []))
-        elif leaf is not None and stack:
+        elif leaf is not None and stack and not stack[-1].children:
             preterminal = stack.pop()
-            if preterminal.children:
-                raise BracketError(f"the word {leaf!r} must stand alone under a part-of-speech tag", match.start())
             try:
                 index = add_leaf(preterminal.label, leaf, stack)
             except ValueError as error:
-                raise BracketError(str(error), match.start()) from None
+                raise BracketError(str(error), match.start(), begin) from None
             if not stack:
                 return Node(ROOT, [] if index is None else [index]), wordless
             if index is not None:
                 stack[-1].children.append(index)
         elif close is not None and stack:
             node = stack.pop()
+            if not node.children:
+                wordless.append([above.label for above in (*stack, node)])
             if not stack:
                 return node, wordless
             if node.children:
                 stack[-1].children.append(node)
-            else:
-                wordless.append(node.label)
         elif stack:
-            raise BracketError(f"the word {other!r} must stand alone under a part-of-speech tag", match.start())
+            word = leaf or other
+            raise BracketError(f"the word {word!r} must stand alone under a part-of-speech tag", match.start(), begin)
         else:
-            raise BracketError(f"{(close or leaf or other)[:40]!r} is outside of any tree", match.start())
+            raise BracketError(f"{(close or leaf or other)[:40]!r} is outside of any tree", match.start(), None)
     if stack:
         what = "1 bracket is" if len(stack) == 1 else f"{len(stack)} brackets are"
-        raise BracketError(f"{what} not closed", match.start() if match else 0)
+        raise BracketError(f"{what} not closed", match.start() if match else 0, begin)
     return None, wordless
 
 

@@ -48,8 +48,8 @@ def parse_tree(line: str) -> Tree:
     surplus = next(found, None)
     if surplus is not None:
         raise ValueError(f"text after the tree is complete: {text[surplus.start() :][:20]!r}")
-    if wordless or not root.children:
-        raise ValueError(f"the node ({wordless[0] if wordless else root.label}) has no children")
+    if wordless:
+        raise ValueError(f"the node ({wordless[0][-1]}) has no children")
     if max(leaves) != len(leaves) - 1:
         missing = next(i for i in range(len(leaves)) if i not in leaves)
         raise ValueError(f"token index {missing} is missing")
