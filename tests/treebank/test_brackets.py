@@ -55,6 +55,20 @@ def test_text_outside_of_trees_is_a_problem_of_its_own(tmp_path: Path, text: str
         read(tmp_path, text.format(SOUND, SOUND), "bracket")
 
 
+def test_text_outside_of_trees_is_none_of_them(tmp_path: Path) -> None:
+    """Where all trees follow a blank line, one that does not close still ends at the next."""
+    inner = "(S (NP (N a))\n(V runs))\nof no tree\n\n"
+    cut, sound = "(UTT (NP (N two))\n\n", "(FRAG (NP (N a))\n(V runs))\n\n"
+    trees, found, _ = problems(tmp_path, inner + cut + sound * 3, "bracket", on_error="skip")
+    assert [tree.root.label for tree in trees] == ["S"] + ["FRAG"] * 3
+    assert [problem.line for problem in found] == [3, 5]
+
+
+def test_tree_behind_markup(tmp_path: Path) -> None:
+    trees, found, _ = problems(tmp_path, f"<S> {SOUND}\n", "bracket", on_error="skip")
+    assert (len(trees), [problem.line for problem in found]) == (1, [1])
+
+
 @pytest.mark.parametrize(
     "line",
     [
