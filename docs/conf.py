@@ -22,6 +22,7 @@ include_patterns = ["docs/**", "research/**", "CONTRIBUTING.md", "CHANGELOG.md"]
 exclude_patterns = [
     "research/results-notes.md",
     "research/grid-notes.md",
+    "research/grid-nl-notes.md",
     "research/paper-recipe-notes.md",
     "research/variants-notes.md",
 ]  # parts of other pages
@@ -64,7 +65,9 @@ NAVIGATION = {
         f"research/{name}"
         for name in [
             "oracles",
+            "oracle-figures",
             "results",
+            "grid-nl",
             "grid",
             "paper-recipe",
             "variants",

@@ -1,4 +1,5 @@
-"""Write the tables of research/oracles.md from the CSV files of reports by `discoparse experiment`:
+"""Write the tables of research/oracles.md, a short paper, and of research/oracle-figures.md, which has all figures,
+from the CSV files of reports by `discoparse experiment`:
 
 python scripts/oracle_tables.py
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,47 +23,130 @@ from discoparse.experiment.tables import Cell, Spread, Table, markdown
 from discoparse.training.recipe import ORACLES, RECIPES
 
 RESEARCH = Path(__file__).resolve().parents[1] / "research"
-PAGE = RESEARCH / "oracles.md"
+PAPER, FIGURES = RESEARCH / "oracles.md", RESEARCH / "oracle-figures.md"
 Row = dict[str, str]
 
 _HELD_OUT = "dev_held_out"
 _PARTS = {"dev": "`dev`, which also chose the epoch", _HELD_OUT: "`dev`, with the epoch chosen on its other half"}
 _SCORES = ["F1", "P", "R", "disc. F1", "disc. P", "disc. R"]
 _TESTED = {"F1": ("F1",), "disc. F1": ("disc. F1", "discontinuous F1")}  # names of the score in the two kinds of tests
+_SHORT = ("static → dynamic", "static → complete", "dynamic → complete")  # what the short paper compares
+_FEWEST_SEEDS = 3  # of what it has
 
 
 @dataclass(frozen=True)
 class Report:
-    """A report, and where its two tables stand on the page."""
+    """Reports whose rows make two tables, and where these stand on the page. Each p is corrected within its report."""
 
-    folder: Path
+    folders: tuple[Path, ...]
+    recipe: str  # as the short paper calls it
     number: int = 1  # of the first table
     prefix: str = ""  # of the names of their markers
     variants: bool = False  # other tables: every system with its settings and memory, and what settings and oracles add
 
 
+_NOW = "`fast`, as it is now"
 REPORTS = (
-    Report(RESEARCH / "results"),
-    Report(RESEARCH / "grid", 3, "grid "),
-    Report(RESEARCH / "paper-recipe", 5, "paper "),
-    Report(RESEARCH / "variants", 7, variants=True),
+    Report((RESEARCH / "results",), "`fast`, as it was"),
+    Report((RESEARCH / "grid-nl", RESEARCH / "grid"), _NOW, 3, "grid "),
+    Report((RESEARCH / "paper-recipe",), "`paper`", 5, "paper "),
+    Report((RESEARCH / "grid-nl", RESEARCH / "variants"), _NOW, 7, variants=True),
 )
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A difference of a score between two oracles, as a report has it."""
+
+    difference: str
+    interval: str
+    p: tuple[str, str]  # over sentences and over seeds, or over both before and after Holm's correction
+    corrected: bool  # which of these two it is
+
+    @property
+    def cells(self) -> list[Cell]:
+        return [f"{self.difference} ({self.interval})", *self.p]
+
+    @property
+    def significant(self) -> bool:
+        """By both tests over one source of chance each, or by the corrected test over both."""
+        return all(_below(p, 0.05) for p in (self.p[1:] if self.corrected else self.p))
+
+    @property
+    def short(self) -> str:
+        """With half of the interval's width, and a star if it is significant."""
+        low, high = map(float, self.interval.split(" to "))
+        return f"{self.difference} ± {(high - low) / 2:.1f}{' *' if self.significant else ''}"
+
+
+def _below(p: str, level: float) -> bool:
+    return p.startswith("<") or (p != "–" and float(p) < level)
 
 
 def tables(report: Report) -> dict[str, str]:
     """The tables as Markdown, by the names of their markers."""
-    folder = report.folder
-    part = _HELD_OUT if (folder / f"scores-{_HELD_OUT}.csv").exists() else "dev"
-    every = _rows(folder / f"scores-{part}.csv")
+    part = _part(report)
     if report.variants:
-        systems = _variant_table(every, _rows(folder / "memory.csv"), part)
-        return _numbered(
-            report, {"variants": systems, "effects": _effect_table(_rows(folder / f"effects-{part}.csv"), part)}
-        )
-    scores = [row for row in every if not is_variant(row["oracle"])]
-    both = folder / f"seed-tests-{part}.csv"
-    tests = _seed_tests(_rows(both)) if both.exists() else _sentence_tests(_rows(folder / f"tests-{part}.csv"), scores)
-    return _numbered(report, {"scores": _score_table(scores, part), "differences": _difference_table(tests, part)})
+        systems = _variant_table(_rows(report, f"scores-{part}"), _rows(report, "memory"), part)
+        made = {"variants": systems, "effects": _effect_table(_rows(report, f"effects-{part}"), part)}
+    else:
+        p_heads, tests = _tests(report)
+        made = {
+            "scores": _score_table(_scores(report), part),
+            "differences": _difference_table(p_heads, tests, part),
+        }
+    return _numbered(report, made)
+
+
+def short_tables(reports: Iterable[Report]) -> dict[str, str]:
+    """The two tables of the short paper: differences between oracles, and the memory."""
+    differences: list[list[Cell]] = []
+    memory: list[list[Cell]] = []
+    for report in reports:
+        if report.variants:
+            memory += _memory_rows(report)
+            continue
+        seeds = {(row["treebank"], row["recipe"], row["oracle"]): int(row["seeds"]) for row in _scores(report)}
+        tests = _tests(report)[1]
+        for treebank, recipe in dict.fromkeys((treebank, recipe) for treebank, recipe, _ in seeds):
+            count = seeds[treebank, recipe, "static"]
+            found = [tests.get((treebank, recipe, pair)) for pair in _SHORT]
+            if count >= _FEWEST_SEEDS and all(found):
+                cells = [one[score].short for score in _TESTED for one in found if one]
+                differences.append([report.recipe, treebank, count, *cells])
+    heads = [f"{'Δ ' + score}: {pair}" for score in _TESTED for pair in _SHORT]
+    caption = "Table 1. Differences on `dev`, second oracle less first, ± half of the 95% interval; * is significant"
+    return {
+        "short differences": markdown(Table("", caption, ["recipe", "treebank", "seeds", *heads], differences, 1, 2)),
+        "short memory": markdown(
+            Table(
+                "",
+                "Table 2. Configurations with at most 7 items in memory (%), `dev` parsed with today's `fast`",
+                ["treebank", "what is taught", *ORACLES],
+                memory,
+                1,
+                2,
+            )
+        ),
+    }
+
+
+def _memory_rows(report: Report) -> list[list[Cell]]:
+    """For each treebank: with the preferred action, and with the whole set of optimal actions."""
+    small = {(row["treebank"], row["derivations"]): float(row["at most 7 (%)"]) for row in _rows(report, "memory")}
+    rows: list[list[Cell]] = []
+    for treebank in dict.fromkeys(treebank for treebank, _ in small):
+        for taught, ending in {"the preferred action": "", "all of the set": ", optimal_set=True"}.items():
+            rows.append([treebank, taught, *(small.get((treebank, f"fast, {oracle}{ending}")) for oracle in ORACLES)])
+    return rows
+
+
+def _part(report: Report) -> str:
+    return _HELD_OUT if _has(report, f"scores-{_HELD_OUT}") else "dev"
+
+
+def _scores(report: Report) -> list[Row]:
+    return [row for row in _rows(report, f"scores-{_part(report)}") if not is_variant(row["oracle"])]
 
 
 def _numbered(report: Report, made: dict[str, Table]) -> dict[str, str]:
@@ -72,11 +156,10 @@ def _numbered(report: Report, made: dict[str, Table]) -> dict[str, str]:
     }
 
 
-def with_tables(page: str, reports: Iterable[Report]) -> str:
-    """The text of the page with each table between its two markers."""
-    for report in reports:
-        for name, table in tables(report).items():
-            page = _with_table(page, name, table)
+def with_tables(page: str, made: Mapping[str, str]) -> str:
+    """The text of a page with each table between its two markers."""
+    for name, table in made.items():
+        page = _with_table(page, name, table)
     return page
 
 
@@ -101,9 +184,16 @@ def welch(first: Row, second: Row, score: str) -> float | None:
     return two_sided_p((float(second[score]) - float(first[score])) / variance**0.5, freedom)
 
 
-def _rows(path: Path) -> list[Row]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+def _has(report: Report, name: str) -> bool:
+    return all((folder / f"{name}.csv").exists() for folder in report.folders)
+
+
+def _rows(report: Report, name: str) -> list[Row]:
+    rows: list[Row] = []
+    for folder in report.folders:
+        with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            rows += csv.DictReader(file)
+    return rows
 
 
 def _variant_table(scores: list[Row], memory: list[Row], part: str) -> Table:
@@ -155,22 +245,30 @@ def _score_table(scores: list[Row], part: str) -> Table:
     return Table("", f"Scores on {_PARTS[part]}: mean ± standard deviation over seeds", heads, rows, 1, 3)
 
 
-# For each comparison: treebank, recipe and oracles, then difference, interval and two p values for each score.
-_Tests = tuple[list[str], dict[tuple[str, str, str], list[str]]]
+# For each comparison, by treebank, recipe and oracles: the tests of the scores; and what their two p are.
+_Tests = dict[tuple[str, str, str], dict[str, Difference]]
+
+
+def _tests(report: Report) -> tuple[list[str], _Tests]:
+    both = f"seed-tests-{_part(report)}"
+    if _has(report, both):
+        return ["p", "Holm"], _seed_tests(_rows(report, both))
+    return ["p, sentences", "p, seeds"], _sentence_tests(_rows(report, f"tests-{_part(report)}"), _scores(report))
 
 
 def _seed_tests(rows: list[Row]) -> _Tests:
-    found: dict[tuple[str, str, str], list[str]] = {}
+    found: _Tests = {}
     for row in rows:
         if row["score"] in _TESTED and not any(is_variant(name) for name in row["oracles"].split(" → ")):
-            cells = [f"{row['difference']} ({row['95% interval']})", row["p"] or "–", row["Holm"] or "–"]
-            found.setdefault((row["treebank"], row["recipe"], row["oracles"]), []).extend(cells)
-    return ["p", "Holm"], found
+            p = (row["p"] or "–", row["Holm"] or "–")
+            tested = Difference(row["difference"], row["95% interval"], p, corrected=True)
+            found.setdefault((row["treebank"], row["recipe"], row["oracles"]), {})[row["score"]] = tested
+    return found
 
 
 def _sentence_tests(rows: list[Row], scores: list[Row]) -> _Tests:
     of = {(row["treebank"], row["recipe"], row["oracle"]): row for row in scores}
-    found: dict[tuple[str, str, str], list[str]] = {}
+    found: _Tests = {}
     for row in rows:
         first, second = row["oracles"].split(" → ")
         if is_variant(first) or is_variant(second):
@@ -178,20 +276,29 @@ def _sentence_tests(rows: list[Row], scores: list[Row]) -> _Tests:
         score = next(name for name, names in _TESTED.items() if row["score"] in names)
         treebank, recipe = row["treebank"], row["recipe"]
         p = welch(of[treebank, recipe, first], of[treebank, recipe, second], score)
-        cells = [f"{row['difference']} ({row['95% interval']})", row["permutation p"], "–" if p is None else p_value(p)]
-        found.setdefault((treebank, recipe, row["oracles"]), []).extend(cells)
-    return ["p, sentences", "p, seeds"], found
+        both = (row["permutation p"], "–" if p is None else p_value(p))
+        tested = Difference(row["difference"], row["95% interval"], both, corrected=False)
+        found.setdefault((treebank, recipe, row["oracles"]), {})[score] = tested
+    return found
 
 
-def _difference_table(tests: _Tests, part: str) -> Table:
-    p_heads, found = tests
+def _difference_table(p_heads: list[str], tests: _Tests, part: str) -> Table:
     heads = ["treebank", "recipe", "oracles", *(head for score in _TESTED for head in (f"Δ {score} (95%)", *p_heads))]
-    rows: list[list[Cell]] = [[*key, *cells] for key, cells in found.items()]
+    rows: list[list[Cell]] = [
+        [*key, *(cell for tested in scores.values() for cell in tested.cells)] for key, scores in tests.items()
+    ]
     return Table("", f"Differences on {_PARTS[part]}, second oracle less first", heads, rows, 1, 3)
 
 
+def pages() -> dict[Path, dict[str, str]]:
+    """The tables of both pages."""
+    every = {name: table for report in REPORTS for name, table in tables(report).items()}
+    return {PAPER: short_tables(REPORTS), FIGURES: every}
+
+
 def main() -> None:
-    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), REPORTS), encoding="utf-8")
+    for page, made in pages().items():
+        page.write_text(with_tables(page.read_text(encoding="utf-8"), made), encoding="utf-8")
 
 
 if __name__ == "__main__":

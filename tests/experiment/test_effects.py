@@ -62,14 +62,30 @@ def test_oracles_are_compared_where_both_have_the_same_variant() -> None:
 
 
 def test_booleans_units_and_what_is_no_number() -> None:
-    counts = {system("even"): [run(0.5, 1), run(0.501, 2)], system("even", "optimal_set=True"): [run(0.52, 3)]}
-    assert rows(counts) == {}  # two systems have a test of their own
+    counts = {system("even"): [run(0.5, 1), run(0.501, 2)]}
+    assert rows(counts) == {}
+    counts[system("even", "optimal_set=True")] = [run(0.52, 3)]
     counts |= {system("even", f"decay={k}"): [run(0.5 + 0.1 * k, round(10 * k))] for k in (0.0, 0.5, 1.0)}
     counts[system("even", "optimizer=asgd")] = [run(0.1, 9)]
     found = rows(counts)
     assert list(found) == [("even", "optimal_set: False → True"), ("even", "decay: each unit, 0.0 to 1.0")]
     assert found["even", "decay: each unit, 0.0 to 1.0"]["estimate"] == pytest.approx(10, abs=1)
     assert {row["runs"] for row in found.values()} == {6}
+
+
+def test_two_variants_of_two_oracles_are_enough() -> None:
+    """The oracles then differ by 3 in both. One run of each variant leaves nothing to tell chance by."""
+    whole = "optimal_set=True"
+    counts = {system("dynamic"): [run(0.5, 1), run(0.5, 2)], system("dynamic", whole): [run(0.52, 3), run(0.52, 4)]}
+    counts |= {system("complete"): [run(0.53, 5), run(0.53, 6)], system("complete", whole): [run(0.55, 7)]}
+    found = rows(counts)
+    assert list(found) == [
+        ("dynamic", "optimal_set: False → True"),
+        ("complete", "optimal_set: False → True"),
+        ("dynamic → complete", "over 2 variants"),
+    ]
+    assert [row["estimate"] for row in found.values()] == pytest.approx([2, 2, 3], abs=0.1)
+    assert rows({name: runs[:1] for name, runs in counts.items() if name[1].startswith("dynamic")}) == {}
 
 
 def test_recipes_are_not_mixed() -> None:

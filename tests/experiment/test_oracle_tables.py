@@ -1,4 +1,4 @@
-"""The tables of research/oracles.md: made from the CSV files of a report, and up to date."""
+"""The tables of research/oracles.md and research/oracle-figures.md: of reports' CSV files, and up to date."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from oracle_tables import PAGE, REPORTS, Report, tables, welch, with_tables
+from oracle_tables import REPORTS, Difference, Report, pages, short_tables, tables, welch, with_tables
 
 from discoparse.experiment.sections import effect_table, score_table, seed_significance_table, significance_table
 from discoparse.experiment.tables import as_csv
@@ -17,9 +17,10 @@ MARKERS = "".join(
 )
 
 
-def test_the_page_has_the_figures_of_the_results() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    assert page == with_tables(page, REPORTS), "run scripts/oracle_tables.py"
+def test_the_pages_have_the_figures_of_the_results() -> None:
+    for path, made in pages().items():
+        page = path.read_text(encoding="utf-8")
+        assert page == with_tables(page, made), "run scripts/oracle_tables.py"
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def test_one_seed_or_no_spread_gives_no_p() -> None:
     assert welch(equal, {**equal, "F1": "71"}, "F1") is None
 
 
-def write_report(folder: Path, part: str = "dev_held_out") -> None:
+def write_report(folder: Path, part: str = "dev_held_out", treebank: str = "xx") -> None:
     """What `discoparse experiment` writes about a part of the data, with a variant among the systems: tests over seeds
     and sentences, and for `dev` tests over sentences alone."""
 
@@ -72,7 +73,7 @@ def write_report(folder: Path, part: str = "dev_held_out") -> None:
         "seed_tests": [*tests, test("even", "precision", 2.0)],
     }
     for make in (score_table, significance_table if part == "dev" else seed_significance_table):
-        table = make([{"treebank": "xx", part: figures}], part)
+        table = make([{"treebank": treebank, part: figures}], part)
         assert table is not None
         (folder / f"{table.name}.csv").write_text(as_csv(table), encoding="utf-8")
 
@@ -82,7 +83,7 @@ def test_scores_that_did_not_choose_their_epoch_are_preferred(tmp_path: Path) ->
     write_report(tmp_path)
     for name in ("scores-dev.csv", "tests-dev.csv"):
         (tmp_path / name).write_text("not read\n", encoding="utf-8")
-    page = with_tables(MARKERS, [Report(tmp_path)])
+    page = with_tables(MARKERS, tables(Report((tmp_path,), "r")))
     assert "old" not in page
     assert page.count("with the epoch chosen on its other half") == 2
     assert "| xx | fast | even | 3 | 71.0 ± 0.2 |" in page
@@ -94,23 +95,29 @@ def test_scores_that_did_not_choose_their_epoch_are_preferred(tmp_path: Path) ->
 def test_tests_over_sentences_stand_beside_those_over_seeds(tmp_path: Path) -> None:
     """Where the report has no tests over both. A difference of 1 has a standard error of sqrt(0.125 / 3) here."""
     write_report(tmp_path, "dev")
-    page = with_tables(MARKERS, [Report(tmp_path)])
+    page = with_tables(MARKERS, tables(Report((tmp_path,), "r")))
     assert page.count("which also chose the epoch") == 2
     f1, disc_f1 = "+1.00 (+0.00 to +2.00) | 0.0200 | 0.0080", "+3.00 (+2.00 to +4.00) | 0.0200 | 0.0080"
     assert f"| xx | fast | static → even | {f1} | {disc_f1} |" in page
     assert "optimal_set" not in page
 
 
-def test_a_second_report_has_tables_of_its_own(tmp_path: Path) -> None:
+def test_tables_of_several_reports(tmp_path: Path) -> None:
+    """Each has two tables, whose rows may be those of two reports."""
+    other = tmp_path / "other"
+    other.mkdir()
     write_report(tmp_path)
+    write_report(other, treebank="yy")
     page = with_tables(
         MARKERS + MARKERS.replace("scores", "other scores").replace("diff", "other diff"),
-        [Report(tmp_path), Report(tmp_path, 3, "other ")],
+        {**tables(Report((tmp_path,), "r")), **tables(Report((tmp_path, other), "r", 3, "other "))},
     )
     assert "old" not in page
     assert [page.index(f"**Table {k}. ") for k in range(1, 5)] == sorted(
         page.index(f"**Table {k}. ") for k in range(1, 5)
     )
+    assert page.count("| xx | fast | static → even |") == 2
+    assert page.count("| yy | fast | static → even |") == 1
 
 
 def test_variants_have_a_table_with_their_settings_and_memory(tmp_path: Path) -> None:
@@ -122,7 +129,7 @@ def test_variants_have_a_table_with_their_settings_and_memory(tmp_path: Path) ->
         lines.append(f'xx,"fast, {system}",{share}')
     (tmp_path / "memory.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     markers = MARKERS.replace("scores", "variants").replace("differences", "effects")
-    page = with_tables(markers, [Report(tmp_path, 7, variants=True)])
+    page = with_tables(markers, tables(Report((tmp_path,), "r", 7, variants=True)))
     rows = [line for line in page[: page.index("**Table 8. ")].splitlines() if "| xx" in line]
     assert [row.split(" | ")[1:6] for row in rows] == [
         ["static", "the one action", "–", "–", "3"],
@@ -150,7 +157,39 @@ def write_effects(folder: Path) -> None:
     (folder / f"{table.name}.csv").write_text(as_csv(table), encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("p", "corrected", "star"),
+    [
+        (("0.0100", "0.0600"), True, ""),
+        (("0.0600", "0.0100"), True, " *"),
+        (("< 0.0001", "< 0.0001"), True, " *"),
+        (("–", "–"), True, ""),
+        (("0.0100", "0.0600"), False, ""),
+        (("0.0600", "0.0100"), False, ""),
+        (("< 0.0001", "0.0499"), False, " *"),
+        (("0.0100", "–"), False, ""),
+    ],
+)
+def test_differences_in_short(p: tuple[str, str], corrected: bool, star: str) -> None:
+    """The corrected p decides alone; where sentences and seeds are tested apart, both must be small."""
+    assert Difference("-1.10", "-1.75 to -0.45", p, corrected).short == f"-1.10 ± 0.7{star}"
+
+
+def test_the_short_paper_compares_what_has_seeds_enough() -> None:
+    """One row for a recipe and treebank, with the figures that the long tables have; memory of today's runs alone."""
+    short, long = short_tables(REPORTS), tables(REPORTS[2])
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in short["short differences"].splitlines()]
+    paper = [row for row in rows if row[:1] == ["`paper`"]]
+    assert [row[1:3] for row in paper] == [["de_pcc", "3"]]  # that of the older report has one seed
+    (line,) = [line for line in long["paper differences"].splitlines() if "| static → complete |" in line]
+    assert paper[0][4].split()[0] == line.split("|")[4].split()[0]
+    assert paper[0][7].split()[0] == line.split("|")[7].split()[0]
+    memory = [line.split(" | ") for line in short["short memory"].splitlines()]
+    whole = [row for row in memory if row[1:2] == ["all of the set"]]
+    assert [row[2] for row in whole] == ["–"] * len(whole) != []
+
+
 def test_a_page_without_markers_is_refused(tmp_path: Path) -> None:
     write_report(tmp_path)
     with pytest.raises(SystemExit, match="needs one line '<!-- scores"):
-        with_tables("nothing", [Report(tmp_path)])
+        with_tables("nothing", tables(Report((tmp_path,), "r")))

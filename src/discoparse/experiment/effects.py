@@ -18,7 +18,7 @@ from discoparse.evaluation.seed_significance import linear_effect
 from discoparse.experiment.plan import split_system
 from discoparse.training.recipe import RECIPES
 
-_LEAST = 3  # variants of a setting, or shared by two oracles: fewer are compared by tests of their own
+_LEAST = 2  # variants of an oracle, or shared by two oracles
 Counted = Mapping[tuple[str, str], Sequence[np.ndarray]]  # by recipe and system, for each run counts [sentence, count]
 
 
