@@ -113,6 +113,19 @@ def test_groups_and_sentences(result):
     assert one.probability == 0.25
 
 
+def test_sentences_without_scored_constituents_can_be_right():
+    """And where there is nothing else, the message does not say that probabilities are missing."""
+    bare, other = "(ROOT (UH 0=Yes))", "(ROOT (NP (UH 0=Yes)))"
+    gold, found = [parse_tree(line) for line in (bare, bare, GOLD)], [parse_tree(line) for line in (bare, other, GOLD)]
+    for tree in found:
+        tree.expected_f1 = 0.9
+        for node in tree.preorder():
+            node.probability = 0.9
+    assert calibrate(evaluate(gold, found)).sentences.f1 == pytest.approx((100 + 0 + 100) / 3)
+    with pytest.raises(DiscoparseError, match="no constituents that are scored"):
+        calibrate(evaluate(gold[:1], found[:1]))
+
+
 def test_the_table_and_the_page(result):
     figures = calibrate(result)
     table = calibration_table(figures)

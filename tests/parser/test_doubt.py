@@ -6,11 +6,12 @@ import dataclasses
 import math
 import random
 
+import numpy as np
 import pytest
 from random_model import random_parser
 
 from discoparse.errors import DiscoparseError, UsageError
-from discoparse.neural.belief import UNSCORED
+from discoparse.neural.belief import UNSCORED, Foci, beliefs
 from discoparse.neural.torch_belief import believe
 from discoparse.neural.vocabulary import Vocabulary
 from discoparse.parser.belief_trees import believed_tree
@@ -95,6 +96,33 @@ def test_expected_f1_is_that_of_the_scored_nodes(parser, sentences):
     assert unscored
 
 
+def test_expected_f1_of_a_tree_without_scored_nodes(parser, sentences):
+    """A drawn tree that has none, either, agrees with it: as often as its expected size is below one."""
+    (plain,) = believe(parser.decoder, [["The"]], 20, parser.calibration)
+    belief = plain[1]
+    root = parser.vocabulary.labels.index(("ROOT",)) + 1
+    for size, expected in ((0.0, 1.0), (1e-9, 1.0), (0.25, 0.75), (3.0, 0.0)):
+        bare = dataclasses.replace(belief, codes=[root], probabilities=[(0.9,)], expected_size=size)
+        tree = believed_tree([Token("The", "DT")], bare, parser.decoder.chains, Doubt())
+        assert tree.expected_f1 == pytest.approx(expected)
+
+
+def test_equal_labels_above_each_other_share_their_expected_number(parser):
+    """With 1.3 such nodes on average, there is surely one, and a second one in three of ten samples."""
+    foci = Foci(
+        [[0]], [[0]], np.ones(1), [[0]], [[1.0]], np.zeros(1, int), np.ones(1), np.zeros(1, bool), *([None] * 4)
+    )
+    count = 4
+    code = 2 + 2 * count  # the label 2 above itself
+    found = dataclasses.replace(
+        foci, code=np.array([code]), code_probability=np.ones(1), expected=np.array([[0, 0, 1.3, 0]]), mask=lambda k: 1
+    )
+    (belief,) = beliefs(found, [("A",), ("B",), ("C",)], parser.calibration, 1)
+    certain = [parser.calibration.probability(np.array([p]), np.zeros(1, bool))[0] for p in (0.3, 1.0)]
+    assert belief.probabilities == [tuple(certain)]
+    assert certain[0] < certain[1]
+
+
 def test_a_consensus_has_what_most_samples_have(parser, sentences):
     majority = parser.parse_tokens(sentences, probabilities=40, consensus=True)
     strict = parser.parse_tokens(sentences, probabilities=40, consensus=0.9)
@@ -148,6 +176,18 @@ def test_probabilities_of_whole_trees_have_six_digits_however_small_they_are(par
     [(_, belief)] = believe(parser.decoder, [["The"]], 3, parser.calibration)
     belief = dataclasses.replace(belief, probability=1.23456789e-12)
     assert believed_tree([Token("The", "DT")], belief, parser.chains, Doubt()).probability == 1.23457e-12
+
+
+def test_labels_of_the_best_trees_have_the_probability_that_they_always_have(parser, sentences):
+    """Whatever temperature the trees are ranked at."""
+    parser.calibration = dataclasses.replace(parser.calibration, labels=3.0)
+    compared = 0
+    for plain, (best, *_) in zip(parser.parse_tokens(sentences), parser.parse_tokens(sentences, best=1), strict=True):
+        if best == plain:
+            for node, other in zip(best.preorder(), plain.preorder(), strict=True):
+                assert node.label_probability == pytest.approx(other.label_probability, abs=1e-4)
+                compared += 1
+    assert compared
 
 
 def test_the_best_trees_come_alone(parser):
@@ -262,6 +302,19 @@ def test_a_long_passage_is_judged_by_its_beginning():
     words = ["neuf"] * 10 * ENOUGH + ["aaa"] * 100 * ENOUGH
     list(Familiarity(vocabulary(), told.append).watch([Passage(words)]))
     assert len(told) == 1
+
+
+def test_several_models_know_the_language_as_the_one_with_most_words_does():
+    """Which need not be the first of them; a model with few words cannot tell."""
+    large = random_parser(seed=1)
+    known = dataclasses.replace(vocabulary(), tags=["XX"], labels=large.vocabulary.labels)
+    large.decoder.vocabulary = known
+    for members in ([random_parser(), large], [large, random_parser()]):
+        together = Ensemble(members)
+        assert len(judged(["neuf", "dix"] * 25, together.vocabulary)) == 1
+        assert judged(["aaa", "aaa"] * 25, together.vocabulary) == []
+        assert "XX" in together.vocabulary.tags
+        assert len(together.vocabulary.tags) > 1
 
 
 def test_another_script_is_told_of_a_few_words():

@@ -127,7 +127,10 @@ class ReferenceNetwork:
             scores[0] = -np.inf
         labels = [int(scores.argmax())]
         while self.chains and labels[-1] and len(labels) < longest:
-            labels.append(int(self.label_scores_above(s, labels[-1], h).argmax()))
+            scores = self.label_scores_above(s, labels[-1], h)
+            if labels[-2:] == 2 * labels[-1:]:  # a label stands twice above itself at most
+                scores[labels[-1]] = -np.inf
+            labels.append(int(scores.argmax()))
         return [label for label in labels if label]
 
     # -- Section 3.4: tagger --------------------------------------------------------------------------------------

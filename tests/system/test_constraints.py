@@ -161,6 +161,13 @@ def test_partial_trees():
     }
     assert found.tags == {0: "WP", 2: "VB", 3: "CD"}
     assert Constraints.from_tree(tree).tags == {}
+    chain = parse_tree("(S (A (_ (B (_ (C 0=a) (D 1=b))))) (_ (E (F 2=c))) (_ (_ (G 3=d))))")
+    assert set(Constraints.from_tree(chain).constituents) == {
+        required(0, 1, 2, 3, label="S"),
+        required(0, 1, labels=("A", "B")),  # what is not known stands for nothing
+        required(2, label="E"),
+        required(3),
+    }
 
 
 # -- the theorem: a derivation builds all required constituents iff all of its actions are in the complete set ------

@@ -172,6 +172,8 @@ def calibrate(result: Result) -> Calibrated:
     """The figures of a prediction with probabilities; by label and gap degree of the first kind that it has."""
     judged = {kind: found for kind in KINDS if (found := judge(result, kind))}
     if not judged:
+        if result.sentences and not any(sentence.counts.predicted for sentence in result.sentences):
+            raise DiscoparseError("the predicted trees have no constituents that are scored, so none can be calibrated")
         raise DiscoparseError(
             "the predicted trees have no probabilities: make them with `discoparse parse --probabilities N --to json`"
         )
@@ -201,7 +203,10 @@ def _sentences(result: Result) -> SentenceReliability | None:
         tree, counts = sentence.predicted, sentence.counts
         if tree is None or tree.expected_f1 is None:
             continue
-        pairs.append((100 * tree.expected_f1, f1_score(counts.matched, counts.gold, counts.predicted) or 0.0))
+        reached = f1_score(counts.matched, counts.gold, counts.predicted)
+        if counts.gold == counts.predicted == 0:  # there is nothing to find, and nothing was found
+            reached = 100.0
+        pairs.append((100 * tree.expected_f1, reached or 0.0))
         if tree.probability is not None:
             trees.append((tree.probability, float(counts.exact)))
     if not pairs:

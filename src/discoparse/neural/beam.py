@@ -119,6 +119,8 @@ class _Ranking:
     def __init__(self, derivations: Derivations, scorers: Scorers, states: Tensor, calibration: Calibration) -> None:
         found = derivations.found
         codes, values = top_codes(ChainScores(scorers, states, found.whole, calibration.labels))
+        # What is told of a label is its probability as it is, as without a beam.
+        self.told = plain_probabilities(ChainScores(scorers, states, found.whole), codes).tolist()
         self.codes, self.values = codes.tolist(), values.tolist()  # [X][_CODES]
         self.action, self.index = found.action.tolist(), found.index.tolist()
         self.log_probability = derivations.log_probability.tolist()
@@ -151,7 +153,7 @@ class _Ranking:
         return RankedTree(
             self.action[row][:steps],
             [self.codes[focus][k] for focus, k in zip(foci, choice, strict=True)],
-            [math.exp(self.values[focus][k]) for focus, k in zip(foci, choice, strict=True)],
+            [self.told[focus][k] for focus, k in zip(foci, choice, strict=True)],
             probability,
         )
 
@@ -184,6 +186,12 @@ def top_codes(chains: ChainScores) -> tuple[Tensor, Tensor]:
     values = chains.of_codes(rows, codes).view_as(label)
     values, order = values.sort(1, descending=True)
     return codes.view_as(label).gather(1, order), values
+
+
+def plain_probabilities(chains: ChainScores, codes: Tensor) -> Tensor:
+    """Of some chains of each focus, by their codes: [X, codes] each."""
+    rows = torch.arange(len(codes), device=codes.device)[:, None].expand_as(codes).flatten()
+    return chains.of_codes(rows, codes.flatten()).exp().view_as(codes)
 
 
 def cheapest(values: Sequence[Sequence[float]], count: int) -> Iterator[tuple[float, list[int]]]:

@@ -96,10 +96,11 @@ class _Reading:
         nodes = np.array([0, *(sum(label not in UNSCORED for label in names) for names in self.names)])  # [L]
         return np.bincount(found.sentence, found.share * (found.expected @ nodes), minlength=len(found.index))
 
-    def probabilities(self, foci: np.ndarray, labels: Sequence[int]) -> list[float]:
-        """Of some foci with a label each."""
+    def probabilities(self, foci: np.ndarray, labels: Sequence[int], below: Sequence[int] | int = 0) -> list[float]:
+        """Of some foci with a label each, and so many nodes of the same label `below`: what is left of the expected
+        number of such nodes is for the one above them."""
         found = self.found
-        share = found.share[foci] * np.clip(found.expected[foci, labels], 0, 1)
+        share = found.share[foci] * np.clip(found.expected[foci, labels] - below, 0, 1)
         return self.calibration.probability(share, found.gapped[foci]).tolist()
 
     def chain_probabilities(self, foci: np.ndarray, codes: np.ndarray) -> list[tuple[float, ...]]:
@@ -110,7 +111,11 @@ class _Reading:
         # A label of the labeller may be a chain of nodes itself.
         sizes = {code: [len(self.names[label - 1]) for label in labels] for code, labels in spelled.items()}
         each = np.repeat(foci[labelled], [len(spelled[code]) for code in own])
-        values = iter(self.probabilities(each, [label for code in own for label in spelled[code]]))
+        below = {
+            code: [labels[k + 1 :].count(label) for k, label in enumerate(labels)] for code, labels in spelled.items()
+        }
+        labels = [label for code in own for label in spelled[code]]
+        values = iter(self.probabilities(each, labels, [count for code in own for count in below[code]]))
         result: list[tuple[float, ...]] = [()] * len(codes)
         for step, code in zip(labelled.tolist(), own, strict=True):
             result[step] = tuple([value for size in sizes[code] for value in [next(values)] * size])

@@ -13,7 +13,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from discoparse.neural.codes import longest_chain
+from discoparse.neural.codes import MOST_ALIKE, longest_chain
+from discoparse.neural.labelling import without
 from discoparse.neural.lockstep import NO_LABEL
 from discoparse.neural.network import Scorers
 
@@ -75,21 +76,25 @@ class ChainScores:
 
     def sample(self, rows: Tensor) -> Tensor:
         """The code of a sampled chain for each of the foci `rows` [R], which may repeat -> [R]."""
-        return self._spelled(rows, _sampled(self.first[rows]), _sampled)
+        return self._spelled(rows, _sampled(self.first[rows]), _sampled, self.longest)
 
     def completed(self, rows: Tensor, label: Tensor) -> Tensor:
-        """The code of the chain with this lowest label, for each focus [R], that is chosen greedily from there up."""
-        return self._spelled(rows, label, lambda scores: scores.argmax(1))
+        """The code of the chain with this lowest label, for each focus [R], chosen greedily from there up as by
+        `labelling.label_codes`."""
+        return self._spelled(rows, label, lambda scores: scores.argmax(1), MOST_ALIKE)
 
-    def _spelled(self, rows: Tensor, label: Tensor, choose: Callable[[Tensor], Tensor]) -> Tensor:
-        """The codes of chains from their lowest labels; `choose` takes what stands above, from log-probabilities."""
-        code = label
+    def _spelled(self, rows: Tensor, label: Tensor, choose: Callable[[Tensor], Tensor], most_alike: int) -> Tensor:
+        """The codes of chains from their lowest labels; `choose` takes what stands above, from log-probabilities. A
+        label is put above itself until it stands there `most_alike` times."""
+        code, alike = label, torch.ones_like(label)
         (open_,) = torch.nonzero(label, as_tuple=True)
         for level in range(1, self.longest):
             if not len(open_):
                 break
-            higher = choose(self.above(rows[open_], label[open_]))
+            below = label[open_]
+            higher = choose(without(self.above(rows[open_], below), below, alike[open_] >= most_alike))
             code = code.index_add(0, open_, higher * self.count**level)
+            alike[open_] = torch.where(higher == below, alike[open_] + 1, 1)
             label = torch.zeros_like(label).index_copy_(0, open_, higher)
             open_ = open_[higher != NO_LABEL]
         return code

@@ -6,6 +6,10 @@ import math
 
 from discoparse.neural.vocabulary import Vocabulary
 
+MOST_ALIKE = (
+    2  # nodes of one yield and one label above each other that a chain gets node by node: treebanks have no more
+)
+
 
 def longest_chain(labels: int) -> int:
     """How many nodes of one yield the labeller may stack: treebanks have at most five or six.

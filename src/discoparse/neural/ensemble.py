@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -45,7 +46,9 @@ class EnsembleDecoder(Decoder):
         self.lock = threading.Lock()
         renew_lock_in_children(self)
         labels = dict.fromkeys(label for member in members for label in member.vocabulary.labels)
-        self.vocabulary = Vocabulary([], [], self.tags, list(labels), rare=1)
+        # Words and characters only tell whether a text is in the language of the models.
+        most = max((member.vocabulary for member in members), key=lambda vocabulary: len(vocabulary.words))
+        self.vocabulary = replace(most, tags=self.tags, labels=list(labels), pieces=None)
         self.numbers = self.chains = ChainNumbers(self.vocabulary)  # codes are the numbers of chains here
         self._fold()
 

@@ -51,7 +51,12 @@ def _consensus(tokens: list[Token], belief: Belief, chains: Chains) -> Tree:
 
 
 def _expected_f1(tree: Tree, belief: Belief) -> float:
-    """Of a tree against one that is drawn from the parser: twice the expected matches, by the expected sum of sizes."""
+    """Of a tree against one that is drawn from the parser: twice the expected matches, by the expected sum of sizes.
+
+    A tree without constituents that count is right where the drawn one has none, either: it has one at most as often
+    as it has on average.
+    """
     values = [node.probability or 0.0 for node in tree.preorder() if node.label not in UNSCORED]
-    total = len(values) + belief.expected_size
-    return min(1.0, 2 * sum(values) / total) if total else 1.0
+    if not values:
+        return max(0.0, 1 - belief.expected_size)
+    return min(1.0, 2 * sum(values) / (len(values) + belief.expected_size))

@@ -86,8 +86,8 @@ class Constraints:
     def from_tree(cls, tree: Tree, *, tags: bool = False) -> Constraints:
         """All constituents of a tree that may be partial, with their labels, and with `tags` its tags.
 
-        A label or tag `_` is not known. Of nodes over the whole sentence only the lowest label counts, and `ROOT` does
-        not: formats that need a root add it.
+        A label or tag `_` is not known; within a unary chain it stands for nothing. Of nodes over the whole sentence
+        only the lowest label counts, and `ROOT` does not: formats that need a root add it.
 
         >>> from discoparse.treebank.discbracket import parse_tree
         >>> Constraints.from_tree(parse_tree("(ROOT (_ (_ 0=what) (VB 2=do)) (TO 1=to))"), tags=True).to_json()
@@ -100,7 +100,7 @@ class Constraints:
             if len(tokens) == len(tree):
                 lowest = [label for label in known if label != ROOT][-1:]
                 required.extend(Required(tokens, label) for label in lowest)
-            elif len(known) == len(labels) > 1:
+            elif len(known) > 1:
                 required.append(Required(tokens, labels=known))
             else:
                 required.append(Required(tokens, known[0] if known else None))

@@ -62,15 +62,19 @@ class Labeller::Scores {
         labeller.above.apply(foci, row, above.data());
     }
 
-    // The best lowest label, then the best above it, up to the end.
+    // The best lowest label, then the best above it, up to the end. A label that it puts above itself it would put there
+    // for ever, since it knows only the label below: not more than MOST_ALIKE times (see codes.py).
     int64_t best_code(int focus, bool must, double& probability) {
         int label = best(at(lowest, focus), must, count);
         probability = share(at(lowest, focus), must, count, label);
         int64_t code = label, place = 1;
+        int alike = 1;
         for (int level = 1; level < labeller.longest && label; level++) {
             const float* scores = above_of(focus, label);
-            label = best(scores, 0, count);
-            probability *= share(scores, 0, count, label);
+            const int above = alike < MOST_ALIKE ? best(scores, 0, count) : best_but(scores, count, label);
+            probability *= share(scores, 0, count, above);
+            alike = above == label ? alike + 1 : 1;
+            label = above;
             place *= count;
             code += label * place;
         }
@@ -147,6 +151,7 @@ class Labeller::Scores {
     }
 
   private:
+    static constexpr int MOST_ALIKE = 2;
     static constexpr double NEGLIGIBLE = 1e-4;  // chains that go on from a label of less probability are not followed
     const Labeller& labeller;
     const int count;

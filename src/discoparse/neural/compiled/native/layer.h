@@ -36,6 +36,12 @@ inline int best(const float* scores, int from, int to) {
     return found;
 }
 
+// The same among all `count` scores but that of `left_out`, which is not the first.
+inline int best_but(const float* scores, int count, int left_out) {
+    const int before = best(scores, 0, left_out), after = best(scores, left_out + 1, count);
+    return left_out + 1 < count && scores[after] > scores[before] ? after : before;
+}
+
 // The softmax of one score among those from `from` to `to`, at a temperature.
 inline double share(const float* scores, int from, int to, int chosen, double temperature = 1) {
     double sum = 0;
