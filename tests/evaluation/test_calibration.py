@@ -116,14 +116,19 @@ def test_groups_and_sentences(result):
 def test_sentences_without_scored_constituents_can_be_right():
     """And where there is nothing else, the message does not say that probabilities are missing."""
     bare, other = "(ROOT (UH 0=Yes))", "(ROOT (NP (UH 0=Yes)))"
-    gold, found = [parse_tree(line) for line in (bare, bare, GOLD)], [parse_tree(line) for line in (bare, other, GOLD)]
+    gold = [parse_tree(line) for line in (bare, bare, other, GOLD)]
+    found = [parse_tree(line) for line in (bare, other, bare, GOLD)]
     for tree in found:
         tree.expected_f1 = 0.9
         for node in tree.preorder():
             node.probability = 0.9
-    assert calibrate(evaluate(gold, found)).sentences.f1 == pytest.approx((100 + 0 + 100) / 3)
+    assert calibrate(evaluate(gold, found)).sentences.f1 == pytest.approx((100 + 0 + 0 + 100) / 4)
     with pytest.raises(DiscoparseError, match="no constituents that are scored"):
-        calibrate(evaluate(gold[:1], found[:1]))
+        calibrate(evaluate(gold[::2], found[::2]))
+    for node in found[1].preorder():
+        node.probability = None
+    with pytest.raises(DiscoparseError, match="have no probabilities"):
+        calibrate(evaluate(gold[:2], found[:2]))
 
 
 def test_the_table_and_the_page(result):

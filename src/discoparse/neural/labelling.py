@@ -40,10 +40,6 @@ def label_codes(scorers: Scorers, states: Tensor, final: Tensor) -> tuple[Tensor
 
 
 def without(scores: Tensor, label: Tensor, tired: Tensor) -> Tensor:
-    """Scores [..., L] of what stands above a label [...], where it is `tired` [...] without this label itself.
-
-    What ends there, NO-LABEL, is never tired of.
-    """
+    """Scores [..., L] of what stands above a label [...], where it is `tired` [...] without this label itself."""
     own = scores.gather(-1, label[..., None])
-    tired = (tired & (label != NO_LABEL))[..., None]
-    return scores.scatter(-1, label[..., None], own.masked_fill(tired, -torch.inf))
+    return scores.scatter(-1, label[..., None], own.masked_fill(tired[..., None], -torch.inf))
