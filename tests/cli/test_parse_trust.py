@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
 import pytest
 from click.testing import CliRunner, Result
+from command_line import run_main
 from random_model import save_random_model
 
 import discoparse
@@ -82,6 +84,16 @@ def test_as_many_constraints_as_sentences(parse, tmp_path, lines, message):
     assert (result.exit_code, result.stderr) == (0, "")
     assert [bool(line) for line in result.stdout.splitlines()] == [True, True, False]
     assert parse("--constraints", file, "--pretokenized", input="Yes .\nNo .\n\nYes .\n").exit_code == 1
+
+
+def test_damaged_files_of_constraints_and_of_glosses_are_named(model, tmp_path):
+    """As the program runs: not an interrupt, for which Click takes an `EOFError`."""
+    path = tmp_path / "cut"
+    path.write_bytes(gzip.compress(b'{"constituents":[[0,1]]}\n')[:30])
+    for option in (["--constraints", str(path)], ["--gloss", str(path), "--to", "tree"]):
+        status, output, told = run_main("parse", "--model", model, "--pretokenized", *option, "I saw it .")
+        assert (status, output) == (1, "")
+        assert told.startswith(f"discoparse: {path}: the compressed file is cut off or damaged (")
 
 
 def test_a_partial_treebank_is_completed(parse, tmp_path):

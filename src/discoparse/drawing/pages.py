@@ -17,7 +17,7 @@ from discoparse.drawing.text import text_picture
 from discoparse.drawing.tikz import tikz_picture
 from discoparse.drawing.words import split_glosses
 from discoparse.errors import DiscoparseError, UsageError
-from discoparse.files.streams import STANDARD, decoded, open_bytes, open_for_writing
+from discoparse.files.streams import STANDARD, open_for_writing, open_text
 from discoparse.files.widths import visible
 from discoparse.tree import Tree
 
@@ -75,7 +75,7 @@ def _drawings(picked: Picked, options: Options) -> Iterator[Drawing]:
 
 
 def _gloss_lines(path: str) -> Iterator[list[str]]:
-    with open_bytes(path) as raw, decoded(raw, None, xml=False) as stream:
+    with open_text(path) as stream:
         yield from map(split_glosses, stream)
 
 

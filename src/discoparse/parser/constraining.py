@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from discoparse.errors import DiscoparseError
-from discoparse.files.streams import decoded, open_bytes
+from discoparse.files.streams import open_text
 from discoparse.neural.plain_limits import plain_limits
 from discoparse.parser.passages import Notice, Passage
 from discoparse.system.constraints import ConstraintError, Constraints
@@ -63,7 +63,7 @@ class ConstraintLines:
         self._lines = self._read()
 
     def _read(self) -> Iterator[str]:
-        with open_bytes(self.path) as raw, decoded(raw, None, xml=False) as stream:
+        with open_text(self.path) as stream:
             for line in stream:
                 self._number += 1
                 yield line
