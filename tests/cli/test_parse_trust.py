@@ -8,6 +8,7 @@ import json
 import pytest
 from click.testing import CliRunner, Result
 from command_line import run_main
+from installed_models import Packages
 from random_model import save_random_model
 
 import discoparse
@@ -71,7 +72,15 @@ def test_constraints_line_by_line(parse, tmp_path):
     assert result.exit_code == 1
 
 
-@pytest.mark.parametrize(("lines", "message"), [(1, "has 1 lines, and there are more"), (4, "has 2 more lines than")])
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (0, "has 0 lines, and there are more"),
+        (1, "has 1 line, and there are more"),
+        (3, "has 1 more line than"),
+        (4, "has 2 more lines than"),
+    ],
+)
 def test_as_many_constraints_as_sentences(parse, tmp_path, lines, message):
     file = constraint_file(tmp_path, *["{}\n"] * lines)
     result = parse("--constraints", file, "What did you see? The dog barks.")
@@ -84,6 +93,26 @@ def test_as_many_constraints_as_sentences(parse, tmp_path, lines, message):
     assert (result.exit_code, result.stderr) == (0, "")
     assert [bool(line) for line in result.stdout.splitlines()] == [True, True, False]
     assert parse("--constraints", file, "--pretokenized", input="Yes .\nNo .\n\nYes .\n").exit_code == 1
+
+
+def test_constraints_of_blank_text(tmp_path):
+    """No model is chosen, and yet there is a line of constraints for each line."""
+    file = constraint_file(tmp_path, "{\n", "null\n")
+    for lines, left in ((0, "2 more lines than there are sentences (0)"), (1, "1 more line than"), (2, ""), (3, "")):
+        status, output, told = run_main(
+            "parse", "--pretokenized", "--constraints", file, "--input", blank(tmp_path, lines)
+        )
+        assert (status, output) == (bool(left), "\n" * lines)
+        assert left in told
+        assert bool(told) == bool(left)
+    status, _, told = run_main("parse", "--from", "discbracket", "--constraints", file, "--input", blank(tmp_path, 0))
+    assert (status, "2 more lines than there are sentences (0)" in told) == (1, True)
+
+
+def blank(tmp_path, lines: int) -> str:
+    path = tmp_path / "blank.txt"
+    path.write_text("\n" * lines)
+    return str(path)
 
 
 def test_damaged_files_of_constraints_and_of_glosses_are_named(model, tmp_path):
@@ -171,6 +200,21 @@ def test_the_best_trees_one_after_another(parse, tmp_path):
     assert [json.loads(line)["id"] for line in again.splitlines()] == ["1.1", "1.2"]
     lines = parse("--best", "2", "--pretokenized", "--to", "jsonl", input="a b\n\nc d\n").stdout.splitlines()
     assert [line == "null" for line in lines] == [False, False, True, False, False]
+
+
+@pytest.mark.parametrize("options", [["--lines"], ["--pretokenized"]])
+def test_the_best_trees_of_texts_in_several_languages(tmp_path, monkeypatch, options):
+    """Sentences are counted on from text to text, whatever the model and the number of processes."""
+    packages = Packages(tmp_path / "site", monkeypatch)
+    packages.add("en", "en")
+    packages.add("xx", "xx", mirrored=True)
+    texts = ["The dog barks .\nWhat did you see ?", "\n", "ehT god skrab .", "\n", "The dog barks ."]
+    numbers = [1, 2, 4, 6] if options == ["--pretokenized"] else [1, 2, 3, 4]
+    for jobs in ("1", "2"):
+        status, output, told = run_main("parse", "--best", "2", "--to", "jsonl", "--jobs", jobs, *options, *texts)
+        assert (status, "--model en and xx" in told) == (0, True)
+        ids = [tree["id"] for tree in map(json.loads, output.splitlines()) if tree is not None]
+        assert ids == [f"{number}.{rank}" for number in numbers for rank in (1, 2)]
 
 
 def test_the_best_trees_of_a_long_sentence_have_probabilities(parse, tmp_path):

@@ -154,6 +154,8 @@ def command(
                 keep, all_there = trust.keep or (), source != STANDARD
                 results = parse_treebank(parser, gold, refuse, keep=keep, wish=wish, all_there=all_there)
                 results = results if agreement is None else _agreeing(parser, results, agreement)
+            else:
+                wish.finish()  # constraints may be left
         else:
             sources: list[Iterable[str]] = [[part] for part in text]
             if not text:

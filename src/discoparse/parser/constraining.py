@@ -77,8 +77,9 @@ class ConstraintLines:
                 yield None
                 continue
             if line is None:
+                lines = "line" if self._number == 1 else "lines"
                 self.refuse(
-                    f"{self.path} has {self._number} lines, and there are more sentences: they have no constraints"
+                    f"{self.path} has {self._number} {lines}, and there are more sentences: they have no constraints"
                 )
                 yield passage
                 break
@@ -89,6 +90,10 @@ class ConstraintLines:
                 limited = None
             yield limited
         yield from passages
+
+    def skip(self) -> None:
+        """Pass over the line of a sentence that is not there: a blank line, in a text that needs no parser."""
+        next(self._lines, None)
 
     def _limited(self, passage: Passage | None, line: str, parser: Parser) -> Passage | None:
         if passage is None or not line.strip():
@@ -104,4 +109,5 @@ class ConstraintLines:
         read = self._number
         left = sum(1 for line in self._lines if line.strip())
         if left:
-            self.refuse(f"{self.path} has {left} more lines than there are sentences ({read})")
+            lines = "line" if left == 1 else "lines"
+            self.refuse(f"{self.path} has {left} more {lines} than there are sentences ({read})")
