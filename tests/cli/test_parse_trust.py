@@ -240,6 +240,28 @@ def test_doubtful_sentences(parse):
     assert parse("--skip-below", "0", text).stdout == parse(text).stdout
 
 
+@pytest.mark.parametrize("output", ["tree", "svg", "tikz", "folder", "file", "jobs"])
+def test_pictures_where_all_sentences_are_left_out(parse, tmp_path, output):
+    """The status is that of other formats; there is no picture."""
+    folder, file = f"{tmp_path / 'pictures'}/", tmp_path / "a.svg"
+    where = {"folder": ["-o", folder], "file": ["-o", str(file)], "jobs": ["--to", "tree", "--jobs", "2"]}
+    result = parse("--skip-below", "100", *where.get(output, ["--to", output]), "What did you see? The dog barks.")
+    assert (result.exit_code, result.stdout) == (0, "")
+    unwritten = f": {file} is not written" if output == "file" else ""
+    assert f"there are no trees to draw{unwritten}\n" in result.stderr
+    assert "2 of 2 sentences have an expected F1 below 100: left out" in result.stderr
+    assert not file.exists()
+
+
+def test_there_are_no_pictures_of_no_text(parse):
+    """Also where none of it was left out. What else there is to tell is told."""
+    for options in ([], ["--skip-below", "0"], ["--mark-below", "100"]):
+        result = parse("--to", "tree", *options, input="\n")
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert "there are no trees to draw\n" in result.stderr
+        assert ("0 of 0 sentences" in result.stderr) == bool(options)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
