@@ -15,6 +15,13 @@ class UsageError(DiscoparseError):
     """The program was called wrongly; the command line exits with status 2."""
 
 
+class NothingToDrawError(DiscoparseError):
+    """There are no trees to draw: there were none, or all were left out."""
+
+    def __init__(self) -> None:
+        super().__init__("there are no trees to draw")
+
+
 class ComputationError(DiscoparseError):
     """What a network computed is of no use; the data is not to blame."""
 

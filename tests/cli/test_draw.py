@@ -326,6 +326,12 @@ def test_options_that_a_picture_cannot_have_are_wrong_use(arguments: list[str], 
     assert message in str(result.exception)
 
 
+def test_options_are_for_the_same_pictures_in_both_messages() -> None:
+    """Where a command has other formats, too: `--width` is not for `forest`, whatever else was asked for."""
+    result = CliRunner().invoke(cli, ["parse", "--to", "json", "--width", "9", "Go!"])
+    assert "--width is for pictures (tree, svg, tikz, png, pdf), not for --to json" in str(result.exception)
+
+
 def test_a_terminal_gets_no_bytes_of_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdout", SimpleNamespace(isatty=lambda: True))
     with pytest.raises(UsageError, match="a terminal cannot show PDF: name a file with -o"):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
 import pytest
 from click.testing import CliRunner, Result
+from command_line import run_main
+from installed_models import Packages
 from random_model import save_random_model
 
 import discoparse
@@ -69,7 +72,15 @@ def test_constraints_line_by_line(parse, tmp_path):
     assert result.exit_code == 1
 
 
-@pytest.mark.parametrize(("lines", "message"), [(1, "has 1 lines, and there are more"), (4, "has 2 more lines than")])
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (0, "has 0 lines, and there are more"),
+        (1, "has 1 line, and there are more"),
+        (3, "has 1 more line than"),
+        (4, "has 2 more lines than"),
+    ],
+)
 def test_as_many_constraints_as_sentences(parse, tmp_path, lines, message):
     file = constraint_file(tmp_path, *["{}\n"] * lines)
     result = parse("--constraints", file, "What did you see? The dog barks.")
@@ -82,6 +93,36 @@ def test_as_many_constraints_as_sentences(parse, tmp_path, lines, message):
     assert (result.exit_code, result.stderr) == (0, "")
     assert [bool(line) for line in result.stdout.splitlines()] == [True, True, False]
     assert parse("--constraints", file, "--pretokenized", input="Yes .\nNo .\n\nYes .\n").exit_code == 1
+
+
+def test_constraints_of_blank_text(tmp_path):
+    """No model is chosen, and yet there is a line of constraints for each line."""
+    file = constraint_file(tmp_path, "{\n", "null\n")
+    for lines, left in ((0, "2 more lines than there are sentences (0)"), (1, "1 more line than"), (2, ""), (3, "")):
+        status, output, told = run_main(
+            "parse", "--pretokenized", "--constraints", file, "--input", blank(tmp_path, lines)
+        )
+        assert (status, output) == (bool(left), "\n" * lines)
+        assert left in told
+        assert bool(told) == bool(left)
+    status, _, told = run_main("parse", "--from", "discbracket", "--constraints", file, "--input", blank(tmp_path, 0))
+    assert (status, "2 more lines than there are sentences (0)" in told) == (1, True)
+
+
+def blank(tmp_path, lines: int) -> str:
+    path = tmp_path / "blank.txt"
+    path.write_text("\n" * lines)
+    return str(path)
+
+
+def test_damaged_files_of_constraints_and_of_glosses_are_named(model, tmp_path):
+    """As the program runs: not an interrupt, for which Click takes an `EOFError`."""
+    path = tmp_path / "cut"
+    path.write_bytes(gzip.compress(b'{"constituents":[[0,1]]}\n')[:30])
+    for option in (["--constraints", str(path)], ["--gloss", str(path), "--to", "tree"]):
+        status, output, told = run_main("parse", "--model", model, "--pretokenized", *option, "I saw it .")
+        assert (status, output) == (1, "")
+        assert told.startswith(f"discoparse: {path}: the compressed file is cut off or damaged (")
 
 
 def test_a_partial_treebank_is_completed(parse, tmp_path):
@@ -161,6 +202,21 @@ def test_the_best_trees_one_after_another(parse, tmp_path):
     assert [line == "null" for line in lines] == [False, False, True, False, False]
 
 
+@pytest.mark.parametrize("options", [["--lines"], ["--pretokenized"]])
+def test_the_best_trees_of_texts_in_several_languages(tmp_path, monkeypatch, options):
+    """Sentences are counted on from text to text, whatever the model and the number of processes."""
+    packages = Packages(tmp_path / "site", monkeypatch)
+    packages.add("en", "en")
+    packages.add("xx", "xx", mirrored=True)
+    texts = ["The dog barks .\nWhat did you see ?", "\n", "ehT god skrab .", "\n", "The dog barks ."]
+    numbers = [1, 2, 4, 6] if options == ["--pretokenized"] else [1, 2, 3, 4]
+    for jobs in ("1", "2"):
+        status, output, told = run_main("parse", "--best", "2", "--to", "jsonl", "--jobs", jobs, *options, *texts)
+        assert (status, "--model en and xx" in told) == (0, True)
+        ids = [tree["id"] for tree in map(json.loads, output.splitlines()) if tree is not None]
+        assert ids == [f"{number}.{rank}" for number in numbers for rank in (1, 2)]
+
+
 def test_the_best_trees_of_a_long_sentence_have_probabilities(parse, tmp_path):
     """In comments as in JSON, from which they are read again."""
     long = " ".join(["What did you see"] * 12)
@@ -182,6 +238,28 @@ def test_doubtful_sentences(parse):
     marked = parse("--mark-below", "100", text)
     assert marked.stdout.count("\tdoubtful: expected F1 ") == 2
     assert parse("--skip-below", "0", text).stdout == parse(text).stdout
+
+
+@pytest.mark.parametrize("output", ["tree", "svg", "tikz", "folder", "file", "jobs"])
+def test_pictures_where_all_sentences_are_left_out(parse, tmp_path, output):
+    """The status is that of other formats; there is no picture."""
+    folder, file = f"{tmp_path / 'pictures'}/", tmp_path / "a.svg"
+    where = {"folder": ["-o", folder], "file": ["-o", str(file)], "jobs": ["--to", "tree", "--jobs", "2"]}
+    result = parse("--skip-below", "100", *where.get(output, ["--to", output]), "What did you see? The dog barks.")
+    assert (result.exit_code, result.stdout) == (0, "")
+    unwritten = f": {file} is not written" if output == "file" else ""
+    assert f"there are no trees to draw{unwritten}\n" in result.stderr
+    assert "2 of 2 sentences have an expected F1 below 100: left out" in result.stderr
+    assert not file.exists()
+
+
+def test_there_are_no_pictures_of_no_text(parse):
+    """Also where none of it was left out. What else there is to tell is told."""
+    for options in ([], ["--skip-below", "0"], ["--mark-below", "100"]):
+        result = parse("--to", "tree", *options, input="\n")
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert "there are no trees to draw\n" in result.stderr
+        assert ("0 of 0 sentences" in result.stderr) == bool(options)
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,18 @@ def test_text_and_status(tmp_path: Path) -> None:
     assert (status, output) == (0, "")
 
 
+def test_sentences_without_a_tree_are_told_apart_from_those_without_words(tmp_path: Path) -> None:
+    """`parse` writes `null` for a sentence that it leaves out; `evaluate` tells what it reads as well."""
+    trees, gold = tmp_path / "some.jsonl", tmp_path / "gold.discbracket"
+    trees.write_text('null\n{"tokens": [{"word": "a", "tag": "X", "parent": 0}], "nodes": [{"label": "S"}]}\nnull\n')
+    gold.write_text("(S (X 0=a))\n")
+    for command in (["validate", str(trees)], ["evaluate", str(gold), str(trees)]):
+        status, _, errors = run_main(*command)
+        assert status == 0
+        assert "2 sentences without a tree (null) left out" in errors
+        assert "without words" not in errors
+
+
 def test_wrong_use(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("hello")
     assert run_main("validate", str(tmp_path / "x.txt"))[0] == 2

@@ -13,7 +13,7 @@ import pytest
 
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.files import streams
-from discoparse.files.streams import DAMAGED, open_bytes, open_for_writing
+from discoparse.files.streams import DAMAGED, open_bytes, open_for_writing, open_text
 from discoparse.treebank import read_trees
 
 
@@ -88,6 +88,45 @@ def test_a_cut_file_is_read_up_to_the_cut(tmp_path, module):
             with pytest.raises(DAMAGED):
                 stream.read1(999)
     assert len(whole) > 20_000
+
+
+def _altered(packed: bytes, place: int) -> bytes:
+    changed = bytearray(packed)
+    changed[place] ^= 0xFF
+    return bytes(changed)
+
+
+_PACKED, _PACKED_XZ = gzip.compress(b"some text\n" * 99), lzma.compress(b"some text\n" * 99)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(_PACKED[:-12], _PACKED[:3], _PACKED_XZ[:-40], _PACKED_XZ[:9]),  # cut
+        *(_altered(_PACKED, 2), _altered(_PACKED, 12), _altered(_PACKED, -8)),  # header, data, checksum
+        *(_altered(_PACKED_XZ, 7), _altered(_PACKED_XZ, 30)),
+    ],
+)
+def test_text_of_a_damaged_file_is_an_error_that_names_it(tmp_path, content):
+    path = tmp_path / "some text"
+    path.write_bytes(content)
+    with pytest.raises(DiscoparseError, match=r"/some text: the compressed file is cut off or damaged \(\S"):
+        _read(path)
+
+
+def test_text_is_utf_8_or_utf_16(tmp_path):
+    path = tmp_path / "text"
+    for encoding in ("utf-8", "utf-8-sig", "utf-16"):
+        path.write_text("Þau\nsáu\n", encoding=encoding)
+        assert _read(path) == "Þau\nsáu\n"
+    path.write_bytes("Þau".encode("utf-16")[:-1])
+    with pytest.raises(DiscoparseError, match=r"/text: not UTF-16, though it begins like it .*: convert it to UTF-8"):
+        _read(path)
+
+
+def _read(path: Path) -> str:
+    with open_text(str(path)) as stream:
+        return stream.read()
 
 
 @pytest.mark.parametrize("module", [gzip, lzma])

@@ -211,6 +211,7 @@ def test_no_model_by_path(client, catalogue, model):
         ({"tokens": ["a"], "colour": True}, 422, "no field 'colour'"),
         ({"tokens": ["a"], "constraints": [None, None]}, 422, "one entry for each of the 1"),
         ({"text": "a", "constraints": {}}, 422, "constraints are about tokens"),
+        ({"tokens": ["a"], "constraints": {"tags": {"9" * 5000: "NN"}}}, 422, f"tokens, and '{'9' * 38}… is not one"),
     ],
 )
 def test_what_parse_refuses(client, fields, status, said):

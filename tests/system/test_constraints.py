@@ -6,6 +6,7 @@ import random
 from itertools import permutations
 
 import exhaustive
+import numpy as np
 import pytest
 from exhaustive import State, families, graph
 
@@ -62,9 +63,16 @@ def test_short_forms():
         ({"constituents": [{"tokens": [1], "labels": "NP"}]}, "labels must be a list"),
         ({"forbidden": ["01"]}, "the tokens of a forbidden set"),
         ({"tags": ["WP"]}, "tags must be an object"),
-        ({"tags": {"first": "WP"}}, "'first' is not a number"),
+        ({"tags": {"first": "WP"}}, "by the numbers of tokens, and 'first' is not one"),
+        ({"tags": {"1_0": "WP"}}, "'1_0' is not one"),
+        ({"tags": {"9" * 5000: "WP"}}, "numbers of tokens, and '9{38}… is not one"),
+        ({"tags": {0: "x" * 999, "0": "y" * 999}}, "token 0 has two tags, 'x{38}… and 'y{38}…$"),
+        ({"tags": {"9" * 999: "x", "09" + "9" * 998: "y"}}, "token 9{39}… has two tags"),
+        ({"t" * 999: {}}, "constraints have no 't{38}…: they have constituents"),
+        ({"words": 10**5000}, "words must be a list, not a huge number"),
         ({"tags": {"0": ""}}, "tags must be text"),
-        ({"tags": {"0": "WP", "00": "VB"}}, "token 0 has two tags, WP and VB"),
+        ({"tags": {"0": 3}}, "tags must be text, not 3"),
+        ({"tags": {"0": "WP", "00": "VB"}}, "token 0 has two tags, 'WP' and 'VB'"),
         ({"words": "What"}, "words must be a list"),
     ],
 )
@@ -88,6 +96,8 @@ def test_what_is_not_of_this_form_is_refused(data, message):
         (Constraints((required(2), Required(frozenset()))), "without tokens", False),
         (Constraints(forbidden=(frozenset({-1}),)), "no token -1", False),
         (Constraints(tags={9: "VB"}), "no token 9", False),
+        (Constraints(tags={10**999: "VB"}), "no token 10{38}…: the sentence", False),
+        (Constraints((required(0, 10**5000),)), "no token a huge number", False),
         (Constraints(words=("What",)), "are for the sentence 'What', not 'What did you see", False),
     ],
 )
@@ -98,6 +108,19 @@ def test_what_no_tree_can_meet_is_refused(constraints, message, pair):
     if pair:
         for one in caught.value.pair:
             assert set(one) & {"tokens", "forbidden"}
+
+
+def test_messages_are_short_whatever_the_constraints():
+    words = ["w" * 99] * 2000
+    constraints = Constraints((required(*range(1500), label="x" * 999), required(*range(900, 2000))))
+    with pytest.raises(ConstraintError, match=r"and x{49}… over the tokens 0, 1, .*… 'w{49}…' overlap") as caught:
+        constraints.check(words)
+    assert len(str(caught.value)) < 500
+
+
+def test_numbers_of_numpy_are_shown_as_numbers():
+    with pytest.raises(ConstraintError, match="no token 9: the sentence"):
+        Constraints((required(0, np.int64(9)),)).check(WORDS)
 
 
 def test_what_a_tree_can_meet_is_not():

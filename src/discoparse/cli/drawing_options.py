@@ -52,8 +52,9 @@ class DrawingOptions:
     def for_output(self, format: str, output: str) -> Options:
         """The options for one kind of picture; wrong use if some were given that it cannot have."""
         if format not in EXTENSIONS:
-            if self.given:
-                raise UsageError(f"{self.given[0]} is for pictures ({', '.join(EXTENSIONS)}), not for --to {format}")
+            for option in self.given:
+                kinds = ", ".join(_ONLY_FOR.get(option, EXTENSIONS))
+                raise UsageError(f"{option} is for pictures ({kinds}), not for --to {format}")
             return self.options
         for option in self.given:
             if format not in _ONLY_FOR.get(option, (format,)):

@@ -18,7 +18,7 @@ from discoparse.cli.options import Number, device_option, require_folder, tell, 
 from discoparse.cli.parse_jobs import Jobs, ModelName
 from discoparse.cli.trust_options import TrustOptions, trust_options
 from discoparse.drawing.options import BINARY, EXTENSIONS, is_folder
-from discoparse.errors import UsageError
+from discoparse.errors import NothingToDrawError, UsageError
 from discoparse.files.streams import STANDARD, open_for_writing, suffix, uncompressed
 from discoparse.parser.choice import ModelChoice, look_ahead
 from discoparse.parser.documents import parse_documents, parse_treebank
@@ -153,7 +153,9 @@ def command(
                 parser = _load_all([model], device, threads)[model]
                 keep, all_there = trust.keep or (), source != STANDARD
                 results = parse_treebank(parser, gold, refuse, keep=keep, wish=wish, all_there=all_there)
-                results = results if agreement is None else _agreeing(parser, results, agreement)
+                results = results if agreement is None else _agreeing(parser, results, parallel)
+            else:
+                wish.finish()  # constraints may be left
         else:
             sources: list[Iterable[str]] = [[part] for part in text]
             if not text:
@@ -179,7 +181,7 @@ def command(
                     wish=wish,
                 )
                 if agreement is not None and isinstance(model, tuple):
-                    trees = _agreeing(parsers[model], trees, agreement)
+                    trees = _agreeing(parsers[model], trees, parallel)
                 results = numbered(trees, format)
         if parts is not None:
             parts = stack.enter_context(closing(parts))  # whatever happens, no process stays behind
@@ -187,21 +189,27 @@ def command(
             results = results if treebank is not None else numbered(results, format)
         if screen is not None:
             results = screen(results)
-        if folder or format in BINARY:
-            from discoparse.drawing.pages import write_pictures  # here, since other output needs nothing of it
+        try:
+            if folder or format in BINARY:
+                from discoparse.drawing.pages import write_pictures  # here, since other output needs nothing of it
 
-            write_pictures(picked(results), format, options, output, numbered=False)
-        else:
-            written = output_pieces(results, format, options, report, refuse)
-            if parts is not None and format in IN_PARTS:
-                written = parallel.pieces(parts)
-            with open_for_writing(output) as stream:
-                for piece in written:
-                    stream.write(piece)
-                    if live:
-                        stream.flush()
-    if agreement is not None and parts is not None:
-        _tell_agreement(parallel.kept, parallel.left_out, agreement)
+                write_pictures(picked(results), format, options, output, numbered=False)
+            else:
+                written = output_pieces(results, format, options, report, refuse)
+                if parts is not None and format in IN_PARTS:
+                    written = parallel.pieces(parts)
+                with open_for_writing(output) as stream:
+                    for piece in written:
+                        stream.write(piece)
+                        if live:
+                            stream.flush()
+        except NothingToDrawError as error:
+            wanted = parallel.left_out or (screen is not None and screen.doubtful)  # as with formats of treebanks
+            unwritten = "" if folder or output == STANDARD else f": {output} is not written"
+            (tell if wanted else refuse)(f"{error}{unwritten}")
+    if agreement is not None:
+        kept, left_out = f"{parallel.kept:,} trees kept", f"{parallel.left_out:,} sentences left out"
+        tell(f"{kept}; {left_out}, about which the models agree less than {agreement:g}")
     screened = [screen.message()] if screen is not None else []
     for message in [*(document.message() for document in documents), *screened, *report.messages()]:
         if message:
@@ -257,23 +265,18 @@ def _model_for_treebank(gold: Iterator[Tree], model: Model | None) -> tuple[Iter
     return chain(first, gold), model
 
 
-def _agreeing(parser: Parser, trees: Iterable[Tree | None], least: float) -> Iterator[Tree | None]:
-    """The trees that several models agree about; how many others were left out is told at the end."""
+def _agreeing(parser: Parser, trees: Iterable[Tree | None], counts: Jobs) -> Iterator[Tree | None]:
+    """The trees that several models agree about; `counts` gets how many these are, and how many others."""
     from discoparse.parser.ensemble import Ensemble
 
     assert isinstance(parser, Ensemble)
-    kept = left_out = 0
+    assert counts.agreement is not None
     for tree, agreement in parser.with_agreement(tree for tree in trees if tree is not None):
-        if agreement >= least:
-            kept += 1
+        if agreement >= counts.agreement:
+            counts.kept += 1
             yield tree
         else:
-            left_out += 1
-    _tell_agreement(kept, left_out, least)
-
-
-def _tell_agreement(kept: int, left_out: int, least: float) -> None:
-    tell(f"{kept:,} trees kept; {left_out:,} sentences left out, about which the models agree less than {least:g}")
+            counts.left_out += 1
 
 
 def _load_all(models: Iterable[Model | None], device: str, threads: int) -> dict[Model, Parser]:

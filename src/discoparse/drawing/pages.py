@@ -16,8 +16,8 @@ from discoparse.drawing.svg import Figure, figure, page
 from discoparse.drawing.text import text_picture
 from discoparse.drawing.tikz import tikz_picture
 from discoparse.drawing.words import split_glosses
-from discoparse.errors import DiscoparseError, UsageError
-from discoparse.files.streams import STANDARD, decoded, open_bytes, open_for_writing
+from discoparse.errors import DiscoparseError, NothingToDrawError, UsageError
+from discoparse.files.streams import STANDARD, open_for_writing, open_text
 from discoparse.files.widths import visible
 from discoparse.tree import Tree
 
@@ -71,11 +71,11 @@ def _drawings(picked: Picked, options: Options) -> Iterator[Drawing]:
             options = replace(options, gloss=line)
         yield number, tree, other, options
     if none:
-        raise DiscoparseError("there are no trees to draw")
+        raise NothingToDrawError
 
 
 def _gloss_lines(path: str) -> Iterator[list[str]]:
-    with open_bytes(path) as raw, decoded(raw, None, xml=False) as stream:
+    with open_text(path) as stream:
         yield from map(split_glosses, stream)
 
 

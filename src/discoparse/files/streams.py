@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO, cast
 
-from discoparse.errors import UsageError
+from discoparse.errors import DiscoparseError, UsageError
 from discoparse.files.atomic import PathLike, replacing
 
 if TYPE_CHECKING:
@@ -163,6 +163,20 @@ def decoded(stream: BinaryIO, encoding: str | None, xml: bool) -> Iterator[TextI
         yield text
     finally:
         text.detach()  # the bytes are closed by the code that opened them
+
+
+@contextmanager
+def open_text(path: str) -> Iterator[TextIO]:
+    """The text of a file, UTF-8 or UTF-16 with a byte order mark. What reading raises about damage names the file."""
+    try:
+        with open_bytes(path) as raw, decoded(raw, None, xml=False) as stream:
+            yield stream
+    except DAMAGED as error:
+        raise DiscoparseError(f"{printable(path)}: the compressed file is cut off or damaged ({error})") from None
+    except UnicodeError as error:
+        raise DiscoparseError(
+            f"{printable(path)}: not UTF-16, though it begins like it ({error}): convert it to UTF-8"
+        ) from None
 
 
 class UnknownEncodingError(Exception):

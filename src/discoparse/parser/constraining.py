@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from discoparse.errors import DiscoparseError
-from discoparse.files.streams import decoded, open_bytes
+from discoparse.files.streams import open_text
 from discoparse.neural.plain_limits import plain_limits
 from discoparse.parser.passages import Notice, Passage
 from discoparse.system.constraints import ConstraintError, Constraints
@@ -63,7 +63,7 @@ class ConstraintLines:
         self._lines = self._read()
 
     def _read(self) -> Iterator[str]:
-        with open_bytes(self.path) as raw, decoded(raw, None, xml=False) as stream:
+        with open_text(self.path) as stream:
             for line in stream:
                 self._number += 1
                 yield line
@@ -77,8 +77,9 @@ class ConstraintLines:
                 yield None
                 continue
             if line is None:
+                lines = "line" if self._number == 1 else "lines"
                 self.refuse(
-                    f"{self.path} has {self._number} lines, and there are more sentences: they have no constraints"
+                    f"{self.path} has {self._number} {lines}, and there are more sentences: they have no constraints"
                 )
                 yield passage
                 break
@@ -89,6 +90,10 @@ class ConstraintLines:
                 limited = None
             yield limited
         yield from passages
+
+    def skip(self) -> None:
+        """Pass over the line of a sentence that is not there: a blank line, in a text that needs no parser."""
+        next(self._lines, None)
 
     def _limited(self, passage: Passage | None, line: str, parser: Parser) -> Passage | None:
         if passage is None or not line.strip():
@@ -104,4 +109,5 @@ class ConstraintLines:
         read = self._number
         left = sum(1 for line in self._lines if line.strip())
         if left:
-            self.refuse(f"{self.path} has {left} more lines than there are sentences ({read})")
+            lines = "line" if left == 1 else "lines"
+            self.refuse(f"{self.path} has {left} more {lines} than there are sentences ({read})")

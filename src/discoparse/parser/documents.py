@@ -39,8 +39,9 @@ class Wish:
         idle: Callable[[], bool] | None = None,
         *,
         all_there: bool = False,
+        first: int = 1,
     ) -> Iterator[list[Tree]]:
-        """The trees of each passage: one, or several, or none."""
+        """The trees of each passage: one, or several, or none. `first` is the number of the first passage."""
         if self.notice is not None:
             name = None if parser.info is None else parser.info.name
             passages = Familiarity(parser.vocabulary, self.notice, name).watch(passages)
@@ -50,8 +51,17 @@ class Wish:
             for tree in parser.parse_passages(passages, idle, self.doubt, all_there=all_there):
                 yield [] if tree is None else [tree]
             return
-        for number, trees in enumerate(parser.stream_best(passages, self.best, idle), 1):
+        for number, trees in enumerate(parser.stream_best(passages, self.best, idle), first):
             yield ranked(number, trees)
+
+    def no_trees(self, passages: Iterable[Passage | None]) -> Iterator[list[Tree]]:
+        """No tree for each blank line of a text for which no model was chosen."""
+        for passage in passages:
+            if passage is not None:
+                raise UsageError("too many blank lines come first to choose a model by the text: name it with --model")
+            if self.constraints is not None:
+                self.constraints.skip()
+            yield []
 
     def finish(self) -> None:
         """Complain of what could not be used."""
@@ -94,24 +104,19 @@ def parse_documents(
         language = None if parser is None else parser.language
         return read_text(pieces, language, notice, lines=lines)
 
+    number = 1  # of the next sentence, whatever its parser
     for parser, group in groupby(documents, key=itemgetter(0)):
         found: Iterable[Passage | None] = chain.from_iterable(passages(*document) for document in group)
         if parser is None:
-            yield from _no_trees(found)
-            continue
-        for trees in wish.trees(parser, found, idle, all_there=all_there):
+            groups = wish.no_trees(found)
+        else:
+            groups = wish.trees(parser, found, idle, all_there=all_there, first=number)
+        for trees in groups:
+            number += 1
             if not trees:
                 yield None
             yield from trees
     wish.finish()
-
-
-def _no_trees(passages: Iterable[Passage | None]) -> Iterator[None]:
-    """None for each blank line."""
-    for passage in passages:
-        if passage is not None:
-            raise UsageError("too many blank lines come first to choose a model by the text: name it with --model")
-        yield None
 
 
 def parse_treebank(

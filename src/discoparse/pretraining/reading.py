@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from discoparse.errors import DiscoparseError, UsageError
-from discoparse.files.streams import DAMAGED, STANDARD, decoded, open_bytes, printable
+from discoparse.errors import UsageError
+from discoparse.files.streams import STANDARD, open_text, printable
 from discoparse.parser.passages import Notice
 from discoparse.parser.reading import CleanText
 from discoparse.text import split_text
@@ -80,17 +80,14 @@ def file_digest(path: str) -> str:
 def _texts(path: str, splitting: Splitting, notice: Notice) -> Iterator[str]:
     """A file in parts that end where a sentence ends."""
     held = ""
-    try:
-        with open_bytes(path) as raw, decoded(raw, None, xml=False) as stream:
-            text = CleanText(iter(partial(stream.read, _BLOCK), ""))
-            for read in text:
-                held += read
-                cut = _last_end(held, splitting)
-                if cut:
-                    yield held[:cut]
-                    held = held[cut:]
-    except DAMAGED as error:
-        raise DiscoparseError(f"{printable(path)}: the compressed file is damaged or cut off ({error})") from None
+    with open_text(path) as stream:
+        text = CleanText(iter(partial(stream.read, _BLOCK), ""))
+        for read in text:
+            held += read
+            cut = _last_end(held, splitting)
+            if cut:
+                yield held[:cut]
+                held = held[cut:]
     if message := text.message("convert the text to UTF-8"):
         notice(f"warning: {printable(path)}: {message}")
     if held.strip():

@@ -10,6 +10,7 @@ clashes. How a parser keeps within constraints is in docs/reference/oracle.md an
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -153,7 +154,8 @@ class Constraints:
     def _refuse_tokens(tokens: Iterable[int], words: Sequence[str]) -> None:
         for token in tokens:
             if not 0 <= token < len(words):
-                raise ConstraintError(f"there is no token {token}: the sentence has tokens 0 to {len(words) - 1}")
+                number = _kind(index(token))
+                raise ConstraintError(f"there is no token {number}: the sentence has tokens 0 to {len(words) - 1}")
 
     # What depends on nothing but the constraints is found once, however often sentences are parsed with them.
 
@@ -253,14 +255,19 @@ def _spelled(entry: Required) -> tuple[str, ...]:
 
 def _shown(entry: Required, words: Sequence[str]) -> str:
     """A requirement for a message: its label, its tokens, and its words."""
-    label = "+".join(_spelled(entry)) or "a constituent"
+    label = _short("+".join(_spelled(entry))) or "a constituent"
     tokens = sorted(entry.tokens)
-    return f"{label} over the tokens {', '.join(map(str, tokens))} {_quoted([words[k] for k in tokens])}"
+    numbers = _short(", ".join(map(str, tokens)), 100)
+    return f"{label} over the tokens {numbers} {_quoted([words[k] for k in tokens])}"
 
 
 def _quoted(words: Sequence[str]) -> str:
-    text = " ".join(words)
-    return repr(text if len(text) <= 50 else text[:49].rstrip() + "…")
+    return repr(_short(" ".join(words)))
+
+
+def _short(text: str, most: int = 50) -> str:
+    """The beginning of a text that is too long for a message."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 def _fields(data: object, known: Sequence[str], what: str) -> Mapping[str, Any]:
@@ -268,7 +275,7 @@ def _fields(data: object, known: Sequence[str], what: str) -> Mapping[str, Any]:
         raise ConstraintError(f"{what} must be an object with {', '.join(known)}, not {_kind(data)}")
     for key in data:
         if key not in known:
-            raise ConstraintError(f"{what} have no {key!r}: they have {', '.join(known)}")
+            raise ConstraintError(f"{what} have no {_kind(key)}: they have {', '.join(known)}")
     return data
 
 
@@ -306,13 +313,21 @@ def _tags(value: object) -> dict[int, str]:
         raise ConstraintError(f'tags must be an object such as {{"0": "WP"}}, not {_kind(value)}')
     found: dict[int, str] = {}
     for token, tag in value.items():
-        number = token if type(token) is int else int(token) if isinstance(token, str) and token.isdecimal() else None
-        if number is None:
-            raise ConstraintError(f"tags are given by the numbers of tokens, and {token!r} is not a number")
-        if found.setdefault(number, tag) != tag:
-            raise ConstraintError(f"token {number} has two tags, {found[number]} and {tag}")
+        number = _number(token)
         _name(tag, "tags")
+        if found.setdefault(number, tag) != tag:
+            raise ConstraintError(f"token {_kind(number)} has two tags, {_kind(found[number])} and {_kind(tag)}")
     return found
+
+
+def _number(token: object) -> int:
+    """The number of a token that is a key, and as that text in JSON."""
+    if type(token) is int:
+        return token
+    if isinstance(token, str) and token.isdecimal():
+        with suppress(ValueError):  # Python reads no number of thousands of digits
+            return int(token)
+    raise ConstraintError(f"tags are given by the numbers of tokens, and {_kind(token)} is not one")
 
 
 def _list(value: object, what: str) -> Sequence[Any]:
@@ -328,5 +343,9 @@ def _name(value: object, what: str) -> str:
 
 
 def _kind(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 40 else shown[:39] + "…"
+    """A value for a message, which is short whatever the value is."""
+    try:
+        shown = repr(value)
+    except ValueError:  # Python writes no number of thousands of digits
+        return "a huge number"
+    return _short(shown, 40)

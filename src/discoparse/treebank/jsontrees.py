@@ -221,8 +221,8 @@ def _shown(value: object) -> str:
 def read(stream: TextIO, reading: Reading) -> Iterator[Tree]:
     """The trees of a file: an array, a single object, or objects one after another, one per line or not."""
     for line, data, twice in Values(stream, reading):
-        if data is None:  # written for a line without words
-            reading.empty()
+        if data is None:  # written for a sentence without a tree
+            reading.treeless()
             continue
         tree = accepted_tree(data, reading, line, twice)
         if tree is not None:

@@ -24,6 +24,7 @@ class Report:
     skipped: int = 0  # sentences left out because of problems
     repaired: int = 0  # sentences kept although something was wrong with them
     empty: int = 0  # sentences without words, left out
+    treeless: int = 0  # sentences of which a file says that they have no tree
     unread: dict[str, Counter[str]] = field(default_factory=dict)  # format: what of its files is not kept
     unwritten: dict[str, Counter[str]] = field(default_factory=dict)  # format: what it cannot hold
 
@@ -52,6 +53,7 @@ class Report:
             (self.skipped, "left out because of problems"),
             (self.repaired, "repaired"),
             (self.empty, "without words left out"),
+            (self.treeless, "without a tree (null) left out"),
         ]
         lines = [f"{n} {'sentence' if n == 1 else 'sentences'} {what}" for n, what in counts if n]
         lines += [f"not kept from {name}: {_listed(found)}" for name, found in self.unread.items()]
@@ -122,6 +124,10 @@ class Reading:
     def empty(self) -> None:
         """Count a sentence that has no words."""
         self.report.empty += 1
+
+    def treeless(self) -> None:
+        """Count a sentence that has no tree, as `null` in JSON says."""
+        self.report.treeless += 1
 
     def not_read(self, format: str, what: str) -> None:
         """Note something in the file that is not part of a `Tree`."""
