@@ -335,7 +335,7 @@ def test_options_are_for_the_same_pictures_in_both_messages() -> None:
 def test_a_terminal_gets_no_bytes_of_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdout", SimpleNamespace(isatty=lambda: True))
     with pytest.raises(UsageError, match="a terminal cannot show PDF: name a file with -o"):
-        write_pictures([(1, parse_tree("(S (X 0=a))"), None)], "pdf", Options(), "-", numbered=False)
+        write_pictures([(1, parse_tree("(S (X 0=a))"), None)], "pdf", Options(), "-")
 
 
 def test_the_font_is_that_of_the_picture_and_nothing_else() -> None:

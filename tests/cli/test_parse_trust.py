@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 
 import pytest
 from click.testing import CliRunner, Result
@@ -297,3 +298,37 @@ def test_a_language_that_the_model_does_not_know(installed_english):
 def installed_english() -> None:
     if "en" not in installed_models():
         pytest.skip("the model en is not installed")
+
+
+def test_pictures_say_which_of_the_best_trees_they_are(parse, tmp_path):
+    """Above each, and in the names of files; blank lines count as sentences."""
+    text = "a b\n\nc d\n"
+    shown = parse("--best", "2", "--pretokenized", "--to", "tree", input=text).stdout
+    heads = re.findall(r"^(\d\.\d): probability [\d.e-]+$", shown, re.MULTILINE)
+    assert heads == ["1.1", "1.2", "3.1", "3.2"]
+    tikz = parse("--best", "2", "--pretokenized", "--to", "tikz", input=text).stdout
+    assert re.findall(r"^% (\d\.\d): probability [\d.e-]+: (\w \w)$", tikz, re.MULTILINE) == [
+        *[("1.1", "a b"), ("1.2", "a b"), ("3.1", "c d"), ("3.2", "c d")]
+    ]
+    folder = tmp_path / "pictures"
+    parse("--best", "2", "--pretokenized", "--to", "svg", "--output", f"{folder}/", input=text)
+    assert sorted(path.name for path in folder.iterdir()) == [f"{head}.svg" for head in heads]
+    assert ">3.2: probability " in (folder / "3.2.svg").read_text()
+    treebank = tmp_path / "t.export"
+    treebank.write_text("#BOS x/9\na\t--\tX\t--\t--\t0\nb\t--\tX\t--\t--\t0\n#EOS x/9\n".replace("x/9", "9"))
+    again = tmp_path / "again"
+    parse("--best", "2", "--from", "export", "--input", str(treebank), "--to", "svg", "--output", f"{again}/")
+    assert sorted(path.name for path in again.iterdir()) == ["1.1.svg", "1.2.svg"]
+
+
+def test_pictures_of_doubtful_sentences_are_marked(parse, tmp_path):
+    """Others have nothing above them, nor have plain pictures."""
+    text = "The dog barks.\nWhat did you see?\n"
+    plain = parse("--lines", "--to", "tree", input=text).stdout
+    marked = parse("--lines", "--mark-below", "100", "--to", "tree", input=text).stdout
+    assert re.sub(r"^doubtful: expected F1 [\d.]+\n", "", marked, flags=re.MULTILINE) == plain
+    assert marked.count("doubtful: expected F1") == 2
+    assert parse("--lines", "--mark-below", "0", "--to", "tree", input=text).stdout == plain
+    folder = tmp_path / "pictures"
+    parse("--lines", "--mark-below", "100", "--to", "svg", "--output", f"{folder}/", input=text)
+    assert all(">doubtful: expected F1 " in (folder / f"{k}.svg").read_text() for k in (1, 2))

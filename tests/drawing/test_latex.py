@@ -15,7 +15,7 @@ from strategies import trees
 from discoparse.drawing import draw_forest, draw_tikz
 from discoparse.drawing.latex import document, escape
 from discoparse.drawing.options import Options
-from discoparse.drawing.pages import draw_pages
+from discoparse.drawing.pages import caption_of, draw_pages
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.transform import binarize
 from discoparse.tree import Node, Token, Tree
@@ -80,10 +80,10 @@ def test_forest_names_the_node_that_it_cannot_draw() -> None:
     with pytest.raises(DiscoparseError, match=r"VP over 'what … do' is discontinuous.*--to tikz"):
         draw_forest(tree)
     with pytest.raises(DiscoparseError, match="sentence 7: VP over"):
-        list(draw_pages([(7, tree, None)], "forest", Options(), numbered=False))
+        list(draw_pages([(7, tree, None)], "forest", Options()))
     assert "[WP [what]]" in draw_forest(parse_tree("(S (WP 0=what) ($, 1=,) (VP (MD 2=must)))"))
     with pytest.raises(UsageError, match="compare with --to tikz"):
-        list(draw_pages([(1, tree, tree)], "forest", Options(), numbered=False))
+        list(draw_pages([(1, tree, tree)], "forest", Options()))
 
 
 def test_forest_shows_what_is_asked_for() -> None:
@@ -149,14 +149,14 @@ def compile_document(engine: str, source: str, folder: Path) -> None:
 @pytest.mark.parametrize("format", ["tikz", "forest"])
 def test_pdflatex_survives_every_character(tmp_path: Path, format: str) -> None:
     options = Options(standalone=True, functions=True)
-    source = "".join(draw_pages([(1, parse_tree(AWKWARD), None)], format, options, numbered=True))
+    source = "".join(draw_pages([(1, parse_tree(AWKWARD), None)], format, options, caption_of))
     compile_document("pdflatex", source, tmp_path)
 
 
 def test_lualatex_prints_latin_text(tmp_path: Path) -> None:
     tree = parse_tree(r"(S (NP (N 0=það) (X 1=„Straße“)) (VP (E 2=e$m_p^h%a&s#i{s}~\ð,[=]'`?!<>|-)))")
     options = Options(standalone=True)
-    source = "".join(draw_pages([(1, tree, None)], "tikz", options, numbered=True))
+    source = "".join(draw_pages([(1, tree, None)], "tikz", options, caption_of))
     compile_document("lualatex", source, tmp_path)
 
 

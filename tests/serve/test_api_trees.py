@@ -46,6 +46,11 @@ def test_draw(client):
     assert "wake" in post(client, "draw", tree=WAKE, format="text").text
     assert "tikzpicture" in post(client, "draw", tree=parse_tree(WAKE).to_json(), format="tikz").text
     assert "missing" in post(client, "draw", tree=WAKE, compare=FLAT).text
+    two, one = (
+        post(client, "draw", tree=trees, format="text").text for trees in ([parse_tree(WAKE).to_json()] * 2, WAKE)
+    )
+    assert [line for line in two.splitlines() if line[:1].isdigit()] == ["1", "2"]
+    assert not any(line[:1].isdigit() for line in one.splitlines())
 
 
 @pytest.mark.parametrize(

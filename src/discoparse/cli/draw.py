@@ -7,7 +7,7 @@ import click
 from discoparse.cli.drawing_options import DrawingOptions, PictureKind, drawing_options
 from discoparse.cli.options import ReadingOptions, reading_options, require_folder
 from discoparse.drawing.options import format_of, is_folder
-from discoparse.drawing.pages import write_pictures
+from discoparse.drawing.pages import caption_of, no_caption, write_pictures
 from discoparse.drawing.selection import Selection
 from discoparse.errors import UsageError
 from discoparse.files.streams import STANDARD
@@ -43,4 +43,4 @@ def command(
         require_folder(output)
     options = drawing.for_output(format, output)
     picked = selection.pick(reading.trees(file), None if file2 is None else reading.trees(file2))
-    write_pictures(picked, format, options, output, numbered=not selection.is_single)
+    write_pictures(picked, format, options, output, no_caption if selection.is_single else caption_of)

@@ -191,11 +191,11 @@ def command(
             results = screen(results)
         try:
             if folder or format in BINARY:
-                from discoparse.drawing.pages import write_pictures  # here, since other output needs nothing of it
+                from discoparse.drawing.pages import remark, write_pictures  # here: other output needs nothing of it
 
-                write_pictures(picked(results), format, options, output, numbered=False)
+                write_pictures(picked(results, trust.best is not None), format, options, output, remark)
             else:
-                written = output_pieces(results, format, options, report, refuse)
+                written = output_pieces(results, format, options, report, refuse, trust.best is not None)
                 if parts is not None and format in IN_PARTS:
                     written = parallel.pieces(parts)
                 with open_for_writing(output) as stream:

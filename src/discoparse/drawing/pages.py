@@ -21,8 +21,10 @@ from discoparse.files.streams import STANDARD, open_for_writing, open_text
 from discoparse.files.widths import visible
 from discoparse.tree import Tree
 
-Picked = Iterable[tuple[int, Tree, Tree | None]]  # number of a sentence, its tree, and one to compare
-Drawing = tuple[int, Tree, Tree | None, Options]
+Number = int | str  # of a sentence, or of one of its best trees, as 7.2
+Picked = Iterable[tuple[Number, Tree, Tree | None]]  # a sentence, its tree, and one to compare
+Drawing = tuple[Number, Tree, Tree | None, Options]
+Caption = Callable[[Number, Tree], "str | None"]  # what stands above a picture
 _PICTURES: dict[str, Callable[[Tree, Tree | None, Options], str]] = {
     "tree": text_picture,
     "tikz": tikz_picture,
@@ -30,32 +32,48 @@ _PICTURES: dict[str, Callable[[Tree, Tree | None, Options], str]] = {
 }
 
 
-def write_pictures(picked: Picked, format: str, options: Options, output: str, *, numbered: bool) -> None:
+def no_caption(number: Number, tree: Tree) -> None:
+    """For pictures that speak for themselves."""
+
+
+def caption_of(number: Number, tree: Tree) -> str:
+    """Number of a sentence and, if the treebank has one, its id."""
+    return str(number) if tree.id in (None, str(number)) else visible(f"{number} ({tree.id})")
+
+
+def remark(number: Number, tree: Tree) -> str | None:
+    """What a parser remarks on its tree, if anything: that it is doubtful, or which of the best trees it is."""
+    if not tree.comments:
+        return None
+    return visible(": ".join([*([number] if isinstance(number, str) else []), "; ".join(tree.comments)]))
+
+
+def write_pictures(picked: Picked, format: str, options: Options, output: str, caption: Caption = no_caption) -> None:
     """Draw sentences into a file, to standard output (`-`), or into a folder with a file for each sentence.
 
-    `numbered`: in a file for all, each picture has the number of its sentence above it.
+    Pictures in a file for all have a `caption` above them; in a folder, a remark.
     """
     if is_folder(output):
-        write_files(picked, format, options, output)
+        write_files(picked, format, options, output, remark if caption is remark else no_caption)
         return
     if format in BINARY and output == STANDARD and sys.stdout.isatty():
         raise UsageError(f"a terminal cannot show {format.upper()}: name a file with -o")
     with open_for_writing(output) as stream:
-        _write(_drawings(picked, options), format, options, stream, numbered)
+        _write(_drawings(picked, options), format, options, stream, caption)
 
 
-def write_files(picked: Picked, format: str, options: Options, folder: str) -> None:
+def write_files(picked: Picked, format: str, options: Options, folder: str, caption: Caption = no_caption) -> None:
     """A file per sentence, named by its number."""
     os.makedirs(folder, exist_ok=True)
     for drawing in _drawings(picked, options):
         path = os.path.join(folder, f"{drawing[0]}{EXTENSIONS[format]}")
         with open_for_writing(path) as stream:
-            _write([drawing], format, options, stream, numbered=False)
+            _write([drawing], format, options, stream, caption)
 
 
-def draw_pages(picked: Picked, format: str, options: Options, numbered: bool) -> Iterator[str]:
+def draw_pages(picked: Picked, format: str, options: Options, caption: Caption = no_caption) -> Iterator[str]:
     """The pieces of one document; text and bare LaTeX come sentence by sentence, the rest at the end."""
-    return _pieces(_drawings(picked, options), format, options, numbered)
+    return _pieces(_drawings(picked, options), format, options, caption)
 
 
 def _drawings(picked: Picked, options: Options) -> Iterator[Drawing]:
@@ -79,14 +97,14 @@ def _gloss_lines(path: str) -> Iterator[list[str]]:
         yield from map(split_glosses, stream)
 
 
-def _write(drawings: Iterable[Drawing], format: str, options: Options, stream: TextIO, numbered: bool) -> None:
+def _write(drawings: Iterable[Drawing], format: str, options: Options, stream: TextIO, caption: Caption) -> None:
     if format not in BINARY:
-        for piece in _pieces(drawings, format, options, numbered):
+        for piece in _pieces(drawings, format, options, caption):
             stream.write(piece)
         return
     from discoparse.drawing import raster  # here, since it needs an extra
 
-    figures = [_figure(*drawing, numbered) for drawing in drawings]
+    figures = [_figure(*drawing, caption) for drawing in drawings]
     if format == "png":
         content = raster.to_png(page(figures, options, fluid=False), options.dpi)
     else:
@@ -94,11 +112,11 @@ def _write(drawings: Iterable[Drawing], format: str, options: Options, stream: T
     stream.buffer.write(content)
 
 
-def _pieces(drawings: Iterable[Drawing], format: str, options: Options, numbered: bool) -> Iterator[str]:
+def _pieces(drawings: Iterable[Drawing], format: str, options: Options, caption: Caption) -> Iterator[str]:
     if format == "svg":
-        yield page([_figure(*drawing, numbered) for drawing in drawings], options) + "\n"
+        yield page([_figure(*drawing, caption) for drawing in drawings], options) + "\n"
         return
-    pictures = (_picture(*drawing, format, numbered) for drawing in drawings)
+    pictures = (_picture(*drawing, format, caption) for drawing in drawings)
     if format in LATEX and options.standalone:
         package = (PACKAGE, LIBRARY) if format == "forest" else ()
         yield document(list(pictures), *package)
@@ -106,28 +124,24 @@ def _pieces(drawings: Iterable[Drawing], format: str, options: Options, numbered
         yield from pictures
 
 
-def _figure(number: int, tree: Tree, other: Tree | None, options: Options, numbered: bool) -> Figure:
+def _figure(number: Number, tree: Tree, other: Tree | None, options: Options, caption: Caption) -> Figure:
     with _sentence_named(number):
-        return figure(tree, other, options, caption_of(number, tree) if numbered else None)
+        return figure(tree, other, options, caption(number, tree))
 
 
-def _picture(number: int, tree: Tree, other: Tree | None, options: Options, format: str, numbered: bool) -> str:
+def _picture(number: Number, tree: Tree, other: Tree | None, options: Options, format: str, caption: Caption) -> str:
     with _sentence_named(number):
         picture = _PICTURES[format](tree, other, options)
+    above = caption(number, tree)
     if format in LATEX:
-        picture = visible(f"% {caption_of(number, tree)}: {' '.join(tree.words)}") + f"\n{picture}"
-    elif numbered:
-        picture = f"{caption_of(number, tree)}\n{picture}"
-    return f"{picture}\n\n" if numbered else f"{picture}\n"
-
-
-def caption_of(number: int, tree: Tree) -> str:
-    """Number of a sentence and, if the treebank has one, its id."""
-    return str(number) if tree.id in (None, str(number)) else visible(f"{number} ({tree.id})")
+        picture = visible(f"% {above or caption_of(number, tree)}: {' '.join(tree.words)}") + f"\n{picture}"
+    elif above is not None:
+        picture = f"{above}\n{picture}"
+    return f"{picture}\n\n" if caption is caption_of else f"{picture}\n"
 
 
 @contextmanager
-def _sentence_named(number: int) -> Iterator[None]:
+def _sentence_named(number: Number) -> Iterator[None]:
     """Adds the number of the sentence to errors."""
     try:
         yield

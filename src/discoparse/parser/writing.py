@@ -12,7 +12,7 @@ from discoparse.treebank import WRITABLE, Report, format_trees
 OUTPUTS = (*EXTENSIONS, *WRITABLE)  # pictures and treebank formats
 # A line for each result; this one where there is no tree.
 NO_TREE = {"discbracket": "\n", "bracket": "\n", "jsonl": "null\n"}
-_WITHOUT_IDS = ("discbracket", "bracket", *EXTENSIONS)
+_WITHOUT_IDS = ("discbracket", "bracket")
 
 Results = Iterable[Tree | None]
 
@@ -25,17 +25,26 @@ def numbered(results: Results, format: str, first: int = 1) -> Iterator[Tree | N
         yield tree
 
 
-def picked(results: Results) -> Iterator[tuple[int, Tree, None]]:
-    """Results for drawing: the number of each, and its tree."""
-    return ((number, tree, None) for number, tree in enumerate(results, 1) if tree is not None)
+def picked(results: Results, ranked: bool = False) -> Iterator[tuple[int | str, Tree, None]]:
+    """Results for drawing: the number of each, with `ranked` as 7.2 for the second best tree of a sentence."""
+    number = 0
+    for tree in results:
+        rank = tree.id.rpartition(".")[2] if ranked and tree is not None and tree.id is not None else None
+        number += rank in (None, "1")
+        if tree is not None:
+            yield number if rank is None else f"{number}.{rank}", tree, None
 
 
-def output_pieces(results: Results, format: str, options: Options, report: Report, refuse: Notice) -> Iterator[str]:
-    """The text of the output in pieces (not PNG or PDF). `refuse` is told when trees must be left out."""
+def output_pieces(
+    results: Results, format: str, options: Options, report: Report, refuse: Notice, ranked: bool = False
+) -> Iterator[str]:
+    """The text of the output in pieces (not PNG or PDF). `refuse` is told when trees must be left out; with `ranked`,
+    results are the best trees of sentences."""
     if format in EXTENSIONS:
-        from discoparse.drawing.pages import draw_pages  # imports are where they are needed: the program starts faster
+        # Imports are where they are needed: the program starts faster.
+        from discoparse.drawing.pages import draw_pages, remark
 
-        for piece in draw_pages(picked(results), format, options, numbered=False):
+        for piece in draw_pages(picked(results, ranked), format, options, remark):
             yield piece + "\n" if format == "tree" else piece
     elif format == "json":
         from discoparse.treebank import jsontrees

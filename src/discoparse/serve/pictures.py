@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from discoparse.drawing.options import ALIASES, BINARY, HIDEABLE, STYLES, Options
-from discoparse.drawing.pages import draw_pages
+from discoparse.drawing.pages import caption_of, draw_pages, no_caption
 from discoparse.errors import DiscoparseError
 from discoparse.parser.writing import OUTPUTS, numbered, output_pieces
 from discoparse.serve.bodies import Fields, clean, clean_list
@@ -96,7 +96,7 @@ def drawn(trees: list[Tree], others: list[Tree] | None, format: str, options: Op
         check_size(tree, settings, number)
     picked = [(k + 1, tree, None if others is None else others[k]) for k, tree in enumerate(trees)]
     try:
-        pieces = draw_pages(picked, ALIASES.get(format, format), options, numbered=len(trees) > 1)
+        pieces = draw_pages(picked, ALIASES.get(format, format), options, caption_of if len(trees) > 1 else no_caption)
         return "".join(pieces).encode("utf-8")
     except DiscoparseError as error:
         raise Refusal(422, str(error)) from None
