@@ -126,6 +126,32 @@ def test_scores_are_those_of_the_evaluation() -> None:
     assert tests["disc_recall"].difference == 100
 
 
+def test_cautious_tests_do_not_count_on_seeds_that_agree_by_luck() -> None:
+    """The error is never smaller, the same where seeds differ widely, and p values are rather too large."""
+    rng, shares = np.random.default_rng(5), []
+    for seed_sd in (0.0, 0.3):
+        wider = []
+        for _ in range(100):
+            first, second = experiment(rng, 150, 4, seed_sd)
+            runs, design = [*first, *second], np.array([[1, run >= 4] for run in range(8)], dtype=float)
+            pairs = zip(
+                (compare_seeds(first, second, ["f1"])[0], linear_effect(runs, design, np.array([0.0, 1.0]), ["f1"])[0]),
+                (
+                    compare_seeds(first, second, ["f1"], cautious=True)[0],
+                    linear_effect(runs, design, np.array([0.0, 1.0]), ["f1"], cautious=True)[0],
+                ),
+                strict=True,
+            )
+            for plain, cautious in pairs:
+                assert cautious.error >= plain.error
+                wider.append(cautious.error > plain.error)
+                if not seed_sd:
+                    assert cautious.p is not None
+                    shares.append(cautious.p < 0.05)
+        assert np.mean(wider) > 0.5 if not seed_sd else np.mean(wider) < 0.1
+    assert np.mean(shares) <= 0.05
+
+
 def test_what_cannot_be_tested() -> None:
     same = [counts(np.array([3, 4]), np.array([3, 4]), np.array([2, 2]))] * 2
     test = compare_seeds(same, same, ["f1"])[0]

@@ -186,7 +186,10 @@ def test_the_short_paper_compares_what_has_seeds_enough() -> None:
     assert paper[0][7].split()[0] == line.split("|")[7].split()[0]
     memory = [line.split(" | ") for line in short["short memory"].splitlines()]
     whole = [row for row in memory if row[1:2] == ["all of the set"]]
-    assert [row[2] for row in whole] == ["–"] * len(whole) != []
+    assert [row[3] for row in whole] == ["–"] * len(whole) != []
+    seeds = {tuple(row[:2]): row[2] for row in memory if len(row) > 2}  # de_pcc's preferred actions are in two reports
+    assert seeds["| de_pcc", "the preferred action"] == "4"
+    assert seeds["| de_pcc", "all of the set"] == "1"
 
 
 def test_a_page_without_markers_is_refused(tmp_path: Path) -> None:

@@ -23,6 +23,11 @@ Where systems differ in known respects, the scores of all their runs r may be ta
 F(r) = x(r) B, with the same variances in all systems (`linear_effect`). An effect c B is estimated by a weighted sum of
 scores, whose variance has the same two sources: var a and var e come from the residuals of the model, so that what the
 model does not explain counts as chance.
+
+With few seeds, their scores may by luck be closer together than var e alone would have them, and then the interval is
+narrower than one over sentences alone. Such tests are right on average, since t has few degrees of freedom then. To see
+whether a result hangs on that luck, `cautious` tests take var a as 0 where it is estimated to be negative; they reject
+too seldom.
 """
 
 from __future__ import annotations
@@ -88,7 +93,10 @@ _Test = tuple[float, float | None, float | None, float | None, tuple[float, floa
 
 
 def compare_seeds(
-    first: Sequence[np.ndarray], second: Sequence[np.ndarray], metrics: Sequence[str] = SEED_METRICS
+    first: Sequence[np.ndarray],
+    second: Sequence[np.ndarray],
+    metrics: Sequence[str] = SEED_METRICS,
+    cautious: bool = False,
 ) -> list[SeedComparison]:
     """Test the scores of two systems; for each of its seeds a system has the counts [sentence, count] of `Result`.
 
@@ -97,7 +105,7 @@ def compare_seeds(
     if min(len(first), len(second)) < 2:
         raise DiscoparseError("a test over seeds needs two runs of each system at least")
     every = _stacked([*first, *second])
-    return [_compare(metric, every[: len(first)], every[len(first) :]) for metric in metrics]
+    return [_compare(metric, every[: len(first)], every[len(first) :], cautious) for metric in metrics]
 
 
 def _stacked(runs: Sequence[np.ndarray]) -> np.ndarray:
@@ -107,11 +115,15 @@ def _stacked(runs: Sequence[np.ndarray]) -> np.ndarray:
     return np.stack(runs)
 
 
-def _compare(metric: str, first: np.ndarray, second: np.ndarray) -> SeedComparison:
+def _compare(metric: str, first: np.ndarray, second: np.ndarray, cautious: bool) -> SeedComparison:
     (before, ours), (after, theirs) = (_scores_and_effects(metric, counts) for counts in (first, second))
     n = first.shape[1]
-    parts = [(float(scores.var(ddof=1)) / len(scores), len(scores) - 1.0) for scores in (before, after)]
-    both = sum(_residual_variance(effects) / len(effects) for effects in (ours, theirs)) / n
+    least = [_residual_variance(effects) / len(effects) / n for effects in (ours, theirs)]
+    both = sum(least)
+    parts = []
+    for scores, own in zip((before, after), least, strict=True):
+        seeds = float(scores.var(ddof=1)) / len(scores)
+        parts.append((max(seeds, own) if cautious else seeds, len(scores) - 1.0))
     parts.append(_over_sentences(theirs.mean(axis=0) - ours.mean(axis=0), both))
     difference = float(after.mean() - before.mean())
     test = _t_test(difference, parts)
@@ -121,7 +133,11 @@ def _compare(metric: str, first: np.ndarray, second: np.ndarray) -> SeedComparis
 
 
 def linear_effect(
-    runs: Sequence[np.ndarray], design: np.ndarray, effect: np.ndarray, metrics: Sequence[str] = SEED_METRICS
+    runs: Sequence[np.ndarray],
+    design: np.ndarray,
+    effect: np.ndarray,
+    metrics: Sequence[str] = SEED_METRICS,
+    cautious: bool = False,
 ) -> list[SeedEffect]:
     """Estimate and test an effect [column] under a linear model of the runs' scores, `design` [run, column].
 
@@ -142,7 +158,7 @@ def linear_effect(
         seeds = size * float(((residue @ scores) ** 2).sum()) / left
         both = size * float(((residue @ effects) ** 2).sum()) / (left * max(1, n - 1)) / n
         estimate = float(weights @ scores)
-        parts = [(seeds, float(left)), _over_sentences(weights @ effects, both)]
+        parts = [(max(seeds, both) if cautious else seeds, float(left)), _over_sentences(weights @ effects, both)]
         found.append(SeedEffect(metric, estimate, *_t_test(estimate, parts), len(runs)))
     return found
 

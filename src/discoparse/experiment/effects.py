@@ -31,14 +31,14 @@ class _Run:
     counts: np.ndarray  # [sentence, count]
 
 
-def effects(counts: Counted) -> list[dict[str, Any]]:
+def effects(counts: Counted, cautious: bool = False) -> list[dict[str, Any]]:
     """Estimates and tests for every recipe: the settings with each oracle, and then pairs of oracles."""
     found: list[dict[str, Any]] = []
     for recipe in dict.fromkeys(recipe for recipe, _ in counts):
         names, runs = _runs_of(recipe, counts)
         for oracle, effect, chosen, design, column in [*_of_settings(names, runs), *_of_oracles(runs)]:
             facts = {"recipe": recipe, "oracle": oracle, "effect": effect}
-            tests = linear_effect([run.counts for run in chosen], design, column)
+            tests = linear_effect([run.counts for run in chosen], design, column, cautious=cautious)
             found.extend({**facts, **test.to_json()} for test in tests)
     return found
 

@@ -162,14 +162,14 @@ def significance(results: dict[tuple[str, str], list[Result]]) -> list[dict[str,
     return tests
 
 
-def seed_significance(counts: Counted) -> list[dict[str, Any]]:
+def seed_significance(counts: Counted, cautious: bool = False) -> list[dict[str, Any]]:
     """Tests between the oracles of a recipe with both seeds and sentences as sources of chance, where there are two
     seeds of each; a run is its counts [sentence, count]."""
     tests: list[dict[str, Any]] = []
     for (first, before), (second, after) in itertools.combinations(counts.items(), 2):
         if first[0] == second[0] and comparable(first[1], second[1]) and min(len(before), len(after)) > 1:
             facts = {"recipe": first[0], "first_oracle": first[1], "second_oracle": second[1]}
-            tests.extend({**facts, **test.to_json()} for test in compare_seeds(before, after))
+            tests.extend({**facts, **test.to_json()} for test in compare_seeds(before, after, cautious=cautious))
     return tests
 
 
