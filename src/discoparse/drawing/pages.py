@@ -133,7 +133,7 @@ def _picture(number: Number, tree: Tree, other: Tree | None, options: Options, f
     with _sentence_named(number):
         picture = _PICTURES[format](tree, other, options)
     if format in LATEX:  # which has the number of each in any case
-        remarks = [*tree.comments] if caption is remark else []
+        remarks = ["; ".join(tree.comments)] if caption is remark and tree.comments else []
         picture = visible("% " + ": ".join([caption_of(number, tree), *remarks, " ".join(tree.words)])) + f"\n{picture}"
     elif (above := caption(number, tree)) is not None:
         picture = f"{above}\n{picture}"
