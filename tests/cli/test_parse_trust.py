@@ -330,6 +330,7 @@ def test_pictures_of_doubtful_sentences_are_marked(parse, tmp_path):
     marked = parse("--lines", "--mark-below", "100", "--to", "tree", input=text).stdout
     assert re.sub(r"^doubtful: expected F1 [\d.]+\n", "", marked, flags=re.MULTILINE) == plain
     assert marked.count("doubtful: expected F1") == 2
+    assert "\n\n\n" not in plain
     tikz = parse("--lines", "--mark-below", "100", "--to", "tikz", input=text).stdout
     heads = re.findall(r"^% (\d): doubtful: expected F1 [\d.]+: (The|What)", tikz, re.MULTILINE)
     assert heads == [("1", "The"), ("2", "What")]

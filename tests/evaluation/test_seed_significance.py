@@ -170,6 +170,14 @@ def test_slopes_over_single_runs_are_found_by_chance_as_often_as_they_should(see
     assert 0.38 <= (p < 0.5).mean() <= 0.62
 
 
+def test_sentences_add_nothing_where_they_differ_by_no_more_than_chance() -> None:
+    """Their variance less what seeds and sentences together add to it may come out below 0, and is then none."""
+    rng = np.random.default_rng(3)
+    shares = [linear_effect(graded(rng, GRADES, 0.0, 0.0), *SLOPE, ["f1"])[0].seed_share for _ in range(40)]
+    assert 10 < shares.count(1.0) < 30
+    assert all(share is not None and 0 < share <= 1 for share in shares)
+
+
 def test_a_slope_is_that_of_least_squares_and_is_found_where_there_is_one() -> None:
     runs = graded(np.random.default_rng(4), GRADES, 0.15, 0.03)
     test = linear_effect(runs, *SLOPE, ["recall"])[0]
