@@ -319,6 +319,8 @@ def test_pictures_say_which_of_the_best_trees_they_are(parse, tmp_path):
     again = tmp_path / "again"
     parse("--best", "2", "--from", "export", "--input", str(treebank), "--to", "svg", "--output", f"{again}/")
     assert sorted(path.name for path in again.iterdir()) == ["1.1.svg", "1.2.svg"]
+    tikz = parse("--best", "2", "--from", "export", "--input", str(treebank), "--to", "tikz").stdout
+    assert re.findall(r"^% (.*): probability", tikz, re.MULTILINE) == ["1.1 (9.1)", "1.2 (9.2)"]
 
 
 def test_pictures_of_doubtful_sentences_are_marked(parse, tmp_path):
@@ -328,6 +330,10 @@ def test_pictures_of_doubtful_sentences_are_marked(parse, tmp_path):
     marked = parse("--lines", "--mark-below", "100", "--to", "tree", input=text).stdout
     assert re.sub(r"^doubtful: expected F1 [\d.]+\n", "", marked, flags=re.MULTILINE) == plain
     assert marked.count("doubtful: expected F1") == 2
+    assert "\n\n\n" not in plain
+    tikz = parse("--lines", "--mark-below", "100", "--to", "tikz", input=text).stdout
+    heads = re.findall(r"^% (\d): doubtful: expected F1 [\d.]+: (The|What)", tikz, re.MULTILINE)
+    assert heads == [("1", "The"), ("2", "What")]
     assert parse("--lines", "--mark-below", "0", "--to", "tree", input=text).stdout == plain
     folder = tmp_path / "pictures"
     parse("--lines", "--mark-below", "100", "--to", "svg", "--output", f"{folder}/", input=text)

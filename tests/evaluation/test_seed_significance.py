@@ -156,6 +156,9 @@ def test_what_cannot_be_tested() -> None:
     same = [counts(np.array([3, 4]), np.array([3, 4]), np.array([2, 2]))] * 2
     test = compare_seeds(same, same, ["f1"])[0]
     assert (test.difference, test.p, test.freedom, test.seed_share) == (0.0, 1.0, None, None)
+    odd = counts(np.array([3, 4]), np.array([3, 7]), np.array([2, 2]))
+    for test in compare_seeds([odd] * 3, [odd] * 7):  # means of three and of seven may be rounded otherwise
+        assert (test.p, test.interval) == (1.0, (0.0, 0.0))
     with pytest.raises(DiscoparseError, match="two runs"):
         compare_seeds(same[:1], same)
     with pytest.raises(DiscoparseError, match="different numbers"):
@@ -193,6 +196,14 @@ def test_slopes_over_single_runs_are_found_by_chance_as_often_as_they_should(see
     assert 0.38 <= (p < 0.5).mean() <= 0.62
 
 
+def test_sentences_add_nothing_where_they_differ_by_no_more_than_chance() -> None:
+    """Their variance less what seeds and sentences together add to it may come out below 0, and is then none."""
+    rng = np.random.default_rng(3)
+    shares = [linear_effect(graded(rng, GRADES, 0.0, 0.0), *SLOPE, ["f1"])[0].seed_share for _ in range(40)]
+    assert 10 < shares.count(1.0) < 30
+    assert all(share is not None and 0 < share <= 1 for share in shares)
+
+
 def test_a_slope_is_that_of_least_squares_and_is_found_where_there_is_one() -> None:
     runs = graded(np.random.default_rng(4), GRADES, 0.15, 0.03)
     test = linear_effect(runs, *SLOPE, ["recall"])[0]
@@ -218,6 +229,16 @@ def test_two_systems_of_equal_variance_as_a_linear_model() -> None:
     assert test.freedom == pytest.approx(4)
     assert test.seed_share == pytest.approx(1)
     assert test.p == pytest.approx(two_sided_p(20 / (10 * np.sqrt(2 / 3)), 4))
+
+
+def test_runs_with_the_same_trees_differ_by_nothing() -> None:
+    """Though a weighted sum of equal scores is not exactly 0."""
+    for seed in range(5):
+        same = graded(np.random.default_rng(seed), GRADES[:1], 0.0, 0.0) * 8
+        design = np.column_stack([SLOPE[0], [0, 1, 1, 0, 1, 0, 0, 1]])
+        for test in linear_effect(same, design, np.array([0.0, 1.0, 0.0])):
+            assert test.estimate == pytest.approx(0, abs=1e-10)
+            assert (test.p, test.interval, test.seed_share) == (1.0, (0.0, 0.0), None)
 
 
 def test_effects_that_runs_do_not_determine() -> None:

@@ -88,6 +88,13 @@ def test_two_variants_of_two_oracles_are_enough() -> None:
     assert rows({name: runs[:1] for name, runs in counts.items() if name[1].startswith("dynamic")}) == {}
 
 
+def test_one_variant_that_two_oracles_share_is_compared_elsewhere() -> None:
+    """By the tests between systems."""
+    counts = {system(oracle): [run(0.5, k), run(0.5, k + 5)] for k, oracle in enumerate(("dynamic", "complete"))}
+    counts[system("dynamic", "optimal_set=True")] = [run(0.52, 3), run(0.52, 4)]
+    assert list(rows(counts)) == [("dynamic", "optimal_set: False → True")]
+
+
 def test_recipes_are_not_mixed() -> None:
     counts = {system("dynamic", RATES[rate]): [run(0.5, k)] for k, rate in enumerate(RATES)}
     counts[("paper", "dynamic")] = [run(0.9, 77)]
@@ -105,3 +112,23 @@ def test_the_table() -> None:
     ]
     assert float(str(first["adds"])) == pytest.approx(2, abs=0.1)
     assert effect_table([{"treebank": "xx", "dev": {}}], "dev") is None
+
+
+def test_p_values_are_corrected_for_the_number_of_effects_on_a_score() -> None:
+    """Over all treebanks."""
+    (made,) = (
+        row
+        for row in effects({system("even"): [run(0.5, 1)] * 2, system("even", "decay=0.5"): [run(0.5, 3)]})
+        if row["metric"] == "f1"
+    )
+    treebanks = [
+        {"treebank": name, "dev": {"effects": [{**made, "p": p, "seed_share": 0.25}, {**made, "metric": "recall"}]}}
+        for name, p in (("xx", 0.01), ("yy", 0.03))
+    ]
+    table = effect_table(treebanks, "dev")
+    assert table is not None
+    of_f1 = [dict(zip(table.heads, row, strict=True)) for row in table.rows if "F1" in row]
+    assert [(row["treebank"], row["p"], row["Holm"]) for row in of_f1] == [
+        *[("xx", "0.0100", "0.0200"), ("yy", "0.0300", "0.0300")]
+    ]
+    assert [row["due to seeds (%)"] for row in of_f1] == [25, 25]

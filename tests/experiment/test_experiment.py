@@ -241,21 +241,28 @@ def test_runs_are_not_archived_where_they_are(treebank: Path, output: Path) -> N
 
 
 def test_a_report_on_nothing_but_variants(output: Path, tmp_path: Path) -> None:
-    """Runs of a plan whose settings all differ from the recipe's: tables have them, pictures are of plain runs."""
+    """Runs of a plan whose settings all differ from the recipe's: tables have them, also those of effects over all
+    variants; pictures are of plain runs."""
     copy = tmp_path / "copy"
     shutil.copytree(output, copy, ignore=shutil.ignore_patterns("model", "report*"))
     for oracle, seed in (run.split("-")[1:] for run in RUNS):
         run = copy / "own" / f"fast-{oracle}-{seed}"
         metrics = json.loads((run / "metrics.json").read_text())
-        changed = {**metrics, "run": {**metrics["run"], "variant": "hidden=24"}}
+        variant = f"hidden={24 * int(seed)}"
+        changed = {**metrics, "run": {**metrics["run"], "variant": variant}}
         (run / "metrics.json").write_text(json.dumps(changed))
-        run.rename(run.with_name(f"fast-{oracle}-hidden=24-{seed}"))
+        run.rename(run.with_name(f"fast-{oracle}-{variant}-{seed}"))
     command = ["experiment", str(tmp_path / "own"), "--output", str(copy), "--report-only"]
     make_treebank(tmp_path / "own")
     outcome = CliRunner().invoke(cli, command)
     assert outcome.exit_code == 0, outcome.output
     page = (copy / "report.md").read_text(encoding="utf-8")
-    assert {row["oracle"] for row in rows(copy, "scores-dev")} == {"static, hidden=24", "complete, hidden=24"}
+    systems = {f"{oracle}, hidden={hidden}" for oracle in ORACLES for hidden in (24, 48)}
+    assert {row["oracle"] for row in rows(copy, "scores-dev")} == systems
+    for part in ("dev", "dev_held_out"):
+        found = [(row["oracle"], row["what"], row["runs"]) for row in rows(copy, f"effects-{part}")]
+        assert set(found) == {("static → complete", "over 2 variants", "4")}
+    assert page.count("What settings and oracles add to scores on") >= 2
     assert "own-memory.svg" in page
     assert "Learning curves" not in page
 

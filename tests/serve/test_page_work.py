@@ -197,21 +197,30 @@ def test_labels_that_come_late_stay_out_of_other_modes(page):
     assert first.locator(".panel").inner_html() == ""
 
 
-def test_corrections_of_a_chosen_tree_start_from_it(page):
-    first = page.locator("article.sentence").first
-    own = outline(first)
+def _correct_another(first):
+    """Choose another tree than the parser's, to correct it."""
     first.locator("[data-mode=choose]").click()
     choices = first.locator(".best label")
     choices.first.wait_for()
     other = next(k for k, text in enumerate(choices.all_inner_texts()) if "the parser’s tree" not in text)
     first.locator(".best input").nth(other).check()
-    chosen = outline(first)
     first.locator("[data-mode=correct]").click()
     first.locator(".correction").wait_for()
+
+
+def _tag(first, word, tag):
+    first.locator(".words button").nth(word).click()
+    first.get_by_label("Tag", exact=True).select_option(tag)
+
+
+def test_corrections_of_a_chosen_tree_start_from_it(page):
+    first = page.locator("article.sentence").first
+    own = outline(first)
+    _correct_another(first)
+    chosen = outline(first)
     assert "start from the tree that you chose" in first.locator(".panel").inner_text()
     assert first.locator(".chip").count() == 0  # nothing was said yet
-    first.locator(".words button").nth(0).click()
-    first.get_by_label("Tag", exact=True).select_option("NN")
+    _tag(first, 0, "NN")
     until(page, "[...document.querySelectorAll('.chip')].some(chip => chip.textContent.startsWith('NN: What'))")
     page.wait_for_load_state("networkidle")
     assert first.locator(".chip").count() > 1
@@ -224,6 +233,25 @@ def test_corrections_of_a_chosen_tree_start_from_it(page):
     until(page, "!document.querySelector('.chip')")
     page.wait_for_load_state("networkidle")
     assert outline(first) == own
+
+
+def test_a_correction_of_a_chosen_tree_while_another_is_parsed(page):
+    """The chosen tree is still shown then. What was said of it is not lost, and its differences are not said again."""
+    first = page.locator("article.sentence").first
+    _correct_another(first)
+    _hold(page)
+    for count, word in enumerate((0, 1), 1):
+        _tag(first, word, "NN")
+        _until_held(page, count)
+    _release(page, 0, 1)
+    until(page, "[...document.querySelectorAll('.chip')].some(chip => chip.textContent.startsWith('NN: did'))")
+    page.wait_for_load_state("networkidle")
+    assert [chip for chip in first.locator(".chip").all_inner_texts() if chip.startswith("NN: What")]
+    for _ in range(3):  # two tags, and the differences
+        first.locator("[data-do=undo]").click()
+        page.wait_for_load_state("networkidle")
+    until(page, "!document.querySelector('.chip')")
+    assert first.locator("[data-do=undo]").is_disabled()
 
 
 # -- other text, and the same again -------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def test_lines_are_counted_behind_a_broken_tree(tmp_path: Path) -> None:
     assert [problem.line for problem in found] == [4, 7]
 
 
-@pytest.mark.parametrize("text", ["{} garbage {}", "garbage {}\n{}", "{}) {}", "{}\nof no tree\n{}"])
+@pytest.mark.parametrize("text", ["{} garbage {}", "garbage {}\n{}", "{}x{}", "{}) {}", "{}\nof no tree\n{}"])
 def test_text_outside_of_trees_is_a_problem_of_its_own(tmp_path: Path, text: str) -> None:
     """The trees on both sides are kept, and none counts as left out."""
     trees, found, report = problems(tmp_path, text.format(SOUND, SOUND), "bracket", on_error="skip")
@@ -65,8 +65,10 @@ def test_text_outside_of_trees_is_none_of_them(tmp_path: Path) -> None:
 
 
 def test_tree_behind_markup(tmp_path: Path) -> None:
-    trees, found, _ = problems(tmp_path, f"<S> {SOUND}\n", "bracket", on_error="skip")
-    assert (len(trees), [problem.line for problem in found]) == (1, [1])
+    """And within it, on one line."""
+    for text, places in ((f"<S> {SOUND}\n", [1]), (f"<S> {SOUND} </S>\n", [1, 1])):
+        trees, found, _ = problems(tmp_path, text, "bracket", on_error="skip")
+        assert (len(trees), [problem.line for problem in found]) == (1, places)
 
 
 @pytest.mark.parametrize(
@@ -113,11 +115,12 @@ def test_where_a_text_is_from_is_not_part_of_the_tree(tmp_path: Path, outer: str
 
 def test_phrase_without_letters_may_be_a_word_without_its_tag(tmp_path: Path) -> None:
     """It is not repaired: with --on-error repair a word would be lost."""
-    text = "(S (NP (DT the) (,)) (NN dog))\n(S (NP (DT the) (NP)) (NN dog))\n"
+    text = "(S (NP (DT the) (,)) (NN dog))\n(S (NP (DT the) (NP)) (NN dog))\n(S (NP (IN about) (1,480)) (NN dogs))\n"
     trees, found, _ = problems(tmp_path, text, "bracket", on_error="repair")
     assert [tree.words for tree in trees] == [["the", "dog"]]
     assert "(,) has no word: it may be one that has lost its tag" in str(found[0])
-    assert (found[0].line, found[1].line) == (1, 2)
+    assert "(1,480) has no word: it may be one that has lost its tag" in str(found[2])
+    assert [problem.line for problem in found] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("label", ["ROOT", "TOP", "S1", "VROOT"])

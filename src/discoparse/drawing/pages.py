@@ -132,10 +132,10 @@ def _figure(number: Number, tree: Tree, other: Tree | None, options: Options, ca
 def _picture(number: Number, tree: Tree, other: Tree | None, options: Options, format: str, caption: Caption) -> str:
     with _sentence_named(number):
         picture = _PICTURES[format](tree, other, options)
-    above = caption(number, tree)
-    if format in LATEX:
-        picture = visible(f"% {above or caption_of(number, tree)}: {' '.join(tree.words)}") + f"\n{picture}"
-    elif above is not None:
+    if format in LATEX:  # which has the number of each in any case
+        remarks = ["; ".join(tree.comments)] if caption is remark and tree.comments else []
+        picture = visible("% " + ": ".join([caption_of(number, tree), *remarks, " ".join(tree.words)])) + f"\n{picture}"
+    elif (above := caption(number, tree)) is not None:
         picture = f"{above}\n{picture}"
     return f"{picture}\n\n" if caption is caption_of else f"{picture}\n"
 

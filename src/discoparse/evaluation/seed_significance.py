@@ -179,7 +179,7 @@ def _t_test(difference: float, parts: Sequence[tuple[float, float]]) -> _Test:
         interval = (difference - margin, difference + margin)
         share = sum(part for part, _ in parts[:-1]) / variance
         return math.sqrt(variance), share, freedom, two_sided_p(difference / math.sqrt(variance), freedom), interval
-    if not difference:  # the same trees from all runs
+    if abs(difference) < 1e-10:  # the same trees from all runs, but for rounding
         return 0.0, None, None, 1.0, (0.0, 0.0)
     return 0.0, None, None, None, None
 

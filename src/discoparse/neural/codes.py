@@ -6,9 +6,8 @@ import math
 
 from discoparse.neural.vocabulary import Vocabulary
 
-MOST_ALIKE = (
-    2  # nodes of one yield and one label above each other that a chain gets node by node: treebanks have no more
-)
+# How many nodes of one yield and one label the labeller may put above each other: treebanks have no more.
+MOST_ALIKE = 2
 
 
 def longest_chain(labels: int) -> int:

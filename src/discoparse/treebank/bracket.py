@@ -97,7 +97,7 @@ class _Sentence:
             label = inner[-1] if inner else top
             if _is_metadata(inner[0], top) if inner else top in _OUTER:
                 continue
-            if any(character.isalnum() for character in label):
+            if any(character.isalpha() for character in label):
                 found.append(Defect(f"the phrase {label} has no words", line, repairable=True))
             else:
                 found.append(Defect(f"({label}) has no word: it may be one that has lost its tag", line))

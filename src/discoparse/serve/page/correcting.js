@@ -75,11 +75,12 @@ export class Correcting {
     return h("div", { class: "correction" }, start, h("div", { class: "bar" }, ...buttons, h("span", { class: "grow" }), step("Undo", "↶", constraints.past.length, () => this.undo()), step("Redo", "↷", constraints.future.length, () => this.redo())), h("ul", { class: "chips", "aria-label": "Constraints" }, ...list));
   }
 
-  /** Change something about the tree that is shown; if it was chosen, what sets it apart is a step of its own. */
+  /** Change something about the tree that is shown; if it was chosen, what sets it apart is a step of its own, before
+   * all others: the chosen tree is still shown while the first of them is parsed. */
   correct(change) {
     const { tree, own } = this.sentence;
     this.apply(() => {
-      const isKept = tree !== own && this.constraints.prefer(tree, own);
+      const isKept = tree !== own && this.constraints.isEmpty && this.constraints.prefer(tree, own);
       return change() || isKept;
     });
   }
