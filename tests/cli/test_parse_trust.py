@@ -65,7 +65,7 @@ def test_constraints_line_by_line(parse, tmp_path):
     assert len(lines) == 6
     assert lines[4]
     assert f"{file}:3: the sentence is left out: a constituent over the tokens 1, 2 'dog barks' and" in result.stderr
-    assert f"{file}:4: the sentence is left out: not JSON" in result.stderr
+    assert f"{file}:4: the sentence is left out: not JSON (column 2: " in result.stderr
     assert (
         f"{file}:6: the sentence is left out: the constraints are for the sentence 'The cat', not 'The dog'"
         in result.stderr
@@ -94,6 +94,15 @@ def test_as_many_constraints_as_sentences(parse, tmp_path, lines, message):
     assert (result.exit_code, result.stderr) == (0, "")
     assert [bool(line) for line in result.stdout.splitlines()] == [True, True, False]
     assert parse("--constraints", file, "--pretokenized", input="Yes .\nNo .\n\nYes .\n").exit_code == 1
+
+
+def test_constraints_from_standard_input(parse, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("The dog barks\nNo .\n")
+    result = parse("--pretokenized", "--input", str(text), "--constraints", "-", input="{\n")
+    assert [bool(line) for line in result.stdout.splitlines()] == [False, True]
+    assert "standard input:1: the sentence is left out: not JSON" in result.stderr
+    assert "standard input has 1 line, and there are more sentences" in result.stderr
 
 
 def test_constraints_of_blank_text(tmp_path):

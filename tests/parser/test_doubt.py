@@ -145,7 +145,7 @@ def test_how_many_samples():
     assert Doubt.asked(8, False) == Doubt(8, None)
     assert Doubt.asked(0, True) == Doubt(SAMPLES, MAJORITY)
     assert Doubt.asked(8, 0.2) == Doubt(8, 0.2)
-    for wrong in ((-1, False), (True, False), (10**6, False), (8, 1.0), (8, -0.1)):
+    for wrong in ((-1, False), (True, False), (10**6, False), (8, 1.0), (8, -0.1), (8, "half")):
         with pytest.raises(UsageError):
             Doubt.asked(*wrong)
 

@@ -94,6 +94,8 @@ def test_what_is_not_of_this_form_is_refused(data, message):
         (Constraints((required(0, 1), required(-1, 2))), "no token -1", False),
         (Constraints((required(2), required(0, 10**12))), "no token 1000000000000", False),
         (Constraints((required(2), Required(frozenset()))), "without tokens", False),
+        (Constraints((required(2, label="NP", labels=("VP",)),)), 'either "label" .* or "labels"', False),
+        (Constraints((required(2, labels=()),)), '"labels" is empty', False),
         (Constraints(forbidden=(frozenset({-1}),)), "no token -1", False),
         (Constraints(tags={9: "VB"}), "no token 9", False),
         (Constraints(tags={10**999: "VB"}), "no token 10{38}…: the sentence", False),

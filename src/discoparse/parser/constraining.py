@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from discoparse.errors import DiscoparseError
-from discoparse.files.streams import open_text
+from discoparse.files.streams import STANDARD, open_text
 from discoparse.neural.plain_limits import plain_limits
 from discoparse.parser.passages import Notice, Passage
 from discoparse.system.constraints import ConstraintError, Constraints
@@ -58,6 +58,7 @@ class ConstraintLines:
 
     def __init__(self, path: str, refuse: Notice) -> None:
         self.path = path
+        self.name = "standard input" if path == STANDARD else path
         self.refuse = refuse
         self._number = 0
         self._lines = self._read()
@@ -79,14 +80,14 @@ class ConstraintLines:
             if line is None:
                 lines = "line" if self._number == 1 else "lines"
                 self.refuse(
-                    f"{self.path} has {self._number} {lines}, and there are more sentences: they have no constraints"
+                    f"{self.name} has {self._number} {lines}, and there are more sentences: they have no constraints"
                 )
                 yield passage
                 break
             try:
                 limited = self._limited(passage, line, parser)
             except ConstraintError as error:
-                self.refuse(f"{self.path}:{self._number}: the sentence is left out: {error}")
+                self.refuse(f"{self.name}:{self._number}: the sentence is left out: {error}")
                 limited = None
             yield limited
         yield from passages
@@ -99,7 +100,9 @@ class ConstraintLines:
         if passage is None or not line.strip():
             return passage
         try:
-            data = json.loads(line)
+            data = json.loads(line.rstrip())  # or an error at its end would be in another line
+        except json.JSONDecodeError as error:
+            raise ConstraintError(f"not JSON (column {error.colno}: {error.msg})") from None
         except (ValueError, RecursionError) as error:
             raise ConstraintError(f"not JSON ({error})") from None
         return dataclasses.replace(passage, limits=parser.limits(passage.words, data))
@@ -110,4 +113,4 @@ class ConstraintLines:
         left = sum(1 for line in self._lines if line.strip())
         if left:
             lines = "line" if left == 1 else "lines"
-            self.refuse(f"{self.path} has {left} more {lines} than there are sentences ({read})")
+            self.refuse(f"{self.name} has {left} more {lines} than there are sentences ({read})")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from numbers import Real
 
 from discoparse.errors import UsageError
 from discoparse.tree import Tree
@@ -26,7 +27,7 @@ class Doubt:
         if type(probabilities) is not int or not 0 <= probabilities <= MOST_SAMPLES:
             raise UsageError(f"probabilities are a number of samples up to {MOST_SAMPLES:,}, not {probabilities!r}")
         share = MAJORITY if consensus is True else None if consensus is False else consensus
-        if share is not None and not 0 <= share < 1:
+        if share is not None and not (isinstance(share, Real) and 0 <= share < 1):
             raise UsageError(f"a consensus is a share of the samples from 0 to less than 1, not {consensus!r}")
         if not probabilities and share is None:
             return None

@@ -131,6 +131,8 @@ class Constraints:
             self._refuse_tokens(chain.from_iterable(self._token_sets()), words)
         if self.tags:
             self._refuse_tokens(self.tags, words)
+        for entry in self.constituents:
+            _refuse_names(entry.label, entry.labels)
         facts = self._facts
         if 0 in facts.by_mask:
             raise ConstraintError("a constituent without tokens is required")
@@ -284,15 +286,22 @@ def _required(entry: object) -> Required:
         return Required(_tokens(entry, "a constituent"))
     fields = _fields(entry, ("tokens", "label", "labels"), "constituents")
     label, labels = fields.get("label"), fields.get("labels")
-    if label is not None and labels is not None:
-        raise ConstraintError('a constituent has either "label" (one of its nodes) or "labels" (all of them), not both')
-    if labels is not None and not _list(labels, "labels"):
-        raise ConstraintError('"labels" is empty: to say that tokens are not a constituent, put them under "forbidden"')
+    _refuse_names(label, None if labels is None else _list(labels, "labels"))
     return Required(
         _tokens(fields.get("tokens"), "a constituent"),
         None if label is None else _name(label, "label"),
         None if labels is None else tuple(_name(part, "labels") for part in labels),
     )
+
+
+def _refuse_names(label: object, labels: Sequence[object] | None) -> None:
+    """Refuse what a requirement cannot say of its labels, in JSON or in Python."""
+    if labels is None:
+        return
+    if label is not None:
+        raise ConstraintError('a constituent has either "label" (one of its nodes) or "labels" (all of them), not both')
+    if not labels:
+        raise ConstraintError('"labels" is empty: to say that tokens are not a constituent, put them under "forbidden"')
 
 
 def _forbidden(entry: object) -> frozenset[int]:
