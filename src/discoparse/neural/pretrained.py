@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -20,9 +20,7 @@ from discoparse.neural.device import to_device
 from discoparse.neural.eight_bit import EightBitLinear
 from discoparse.neural.graphs import Graphs
 from discoparse.neural.pieces import PieceBatch, PieceVocabulary
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+from discoparse.neural.unfilled import transformer_of
 
 INSTALL = "pip install 'discoparse[transformers]'"
 _WIDEST_WINDOW = 512  # pieces; attention costs their square, and few sentences have more
@@ -50,7 +48,8 @@ class Pretrained(nn.Module):
     def __init__(self, config: PretrainedConfig) -> None:
         super().__init__()
         self.config = config
-        self.transformer = _without_head(_from_config(config.transformer))
+        require_transformers()
+        self.transformer = _without_head(transformer_of(config.transformer))
         if config.transformer["model_type"] == "mpnet":
             from discoparse.neural.mpnet import fuse_attention
 
@@ -62,6 +61,22 @@ class Pretrained(nn.Module):
         self.half_precision = False  # bfloat16 on a GPU
         self.eight_bits = False  # in products on a CPU
         self.graphs: Graphs | None = None  # while it is trained on a GPU
+
+    def try_out(self) -> None:
+        """Refuse a transformer that cannot be computed, whatever its parameters; before any sentence is read."""
+        ids = (*self.config.pieces["prefix"], self.config.pieces["unknown"], *self.config.pieces["suffix"])
+        training = self.training
+        try:
+            if self.config.pieces["window"] > (most := _window(self.transformer)):
+                raise ValueError(f"it reads {most} pieces at once, not {self.config.pieces['window']}")
+            with torch.inference_mode():
+                found = self.eval()._states(torch.tensor([ids]), torch.tensor([len(ids)]))
+            if found.shape != (1, len(ids), self.config.size):
+                raise ValueError(f"its vectors are {list(found.shape)}")
+        except Exception as error:  # all that the library raises for settings that make no sense
+            raise DiscoparseError(f"the pretrained encoder of this model does not work: {_first_line(error)}") from None
+        finally:
+            self.train(training)
 
     def use_eight_bits(self) -> None:
         """Compute with eight-bit matrices on a CPU: for a transformer whose matrices are kept like that."""
@@ -152,9 +167,8 @@ def read_pretrained(
         with _quiet():
             model = AutoModel.from_pretrained(source, config=config, dtype=torch.float32, **options)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
-        reason = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
         raise DiscoparseError(
-            f"the encoder {source} cannot be loaded: {reason}. Give the directory of a transformer that was saved "
+            f"the encoder {source} cannot be loaded: {_first_line(error)}. Give the directory of a transformer that was saved "
             "with its tokenizer, or a name on the Hugging Face hub"
         ) from None
     if not getattr(tokenizer, "is_fast", False):
@@ -178,6 +192,10 @@ def read_pretrained(
     return pretrained, pieces, dict(transformer.state_dict()), tokenizer.mask_token_id
 
 
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
+
+
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Without the library's progress bar and its table of parameters that were left out on purpose."""
@@ -192,16 +210,6 @@ def _quiet() -> Iterator[None]:
         logging.set_verbosity(verbosity)
         if bars:
             logging.enable_progress_bar()  # type: ignore[no-untyped-call, unused-ignore]
-
-
-def _from_config(config: dict[str, Any]) -> PreTrainedModel:
-    """A transformer with random parameters in single precision; nothing is fetched, no code but the library's runs."""
-    require_transformers()
-    from transformers import AutoConfig, AutoModel
-
-    settings = {name: value for name, value in config.items() if name not in ("model_type", "auto_map")}
-    model = AutoModel.from_config(AutoConfig.for_model(config["model_type"], **settings))  # type: ignore[no-untyped-call, unused-ignore]
-    return model.float()  # type: ignore[no-any-return, unused-ignore] # it may have been published in half precision
 
 
 def _without_head(model: Any) -> Any:
