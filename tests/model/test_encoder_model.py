@@ -14,6 +14,7 @@ from random_model import random_parser
 import discoparse.model.model
 from discoparse.errors import DiscoparseError
 from discoparse.files.sealed import CHECKSUMS, write_sealed
+from discoparse.model.checks import expected_shapes
 from discoparse.model.info import ModelInfo
 from discoparse.model.model import load_model, replace_info, save_model
 from discoparse.neural.decoder import BATCH_PIECES, BATCH_TOKENS
@@ -220,6 +221,16 @@ def test_layers_by_any_name_are_limited():
     sizes = {"dim": 16, "n_heads": 4, "hidden_dim": 20, "vocab_size": 50, "n_layers": 10**9}
     with pytest.raises(ValueError, match="parts"), torch.device("meta"):
         transformer_of({"model_type": "distilbert", **sizes})
+
+
+def test_tables_that_are_not_on_disk_are_limited(parser):
+    """This one has a mask of all pairs of positions in every layer: 20 GB beside 6 MB of parameters."""
+    sizes = {"hidden_size": 16, "num_layers": 2, "num_heads": 4, "attention_types": [[["global", "local"], 1]]}
+    ends = {"vocab_size": 50, "bos_token_id": 1, "eos_token_id": 2}
+    transformer = {"model_type": "gpt_neo", "max_position_embeddings": 100_000, **sizes, **ends}
+    pretrained = dataclasses.replace(parser.network.config.pretrained, transformer=transformer)
+    with pytest.raises(ValueError, match="tables of"):
+        expected_shapes(dataclasses.replace(parser.network.config, pretrained=pretrained))
 
 
 def test_eight_bit_matrices_are_multiplied_in_eight_bits(model, parser, monkeypatch):
