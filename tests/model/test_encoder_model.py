@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import pickle
+import socket
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from random_model import random_parser
 import discoparse.model.model
 from discoparse.errors import DiscoparseError
 from discoparse.files.sealed import CHECKSUMS, write_sealed
+from discoparse.model.checks import expected_shapes
 from discoparse.model.info import ModelInfo
 from discoparse.model.model import load_model, replace_info, save_model
 from discoparse.neural.decoder import BATCH_PIECES, BATCH_TOKENS
@@ -25,6 +27,7 @@ pytest.importorskip("transformers", reason="the extra `transformers` is not inst
 from tiny_encoders import save_encoder
 
 from discoparse.neural.pretrained import read_pretrained
+from discoparse.neural.unfilled import transformer_of
 
 SENTENCES = [["The", "dog", "barks", "."], ["What"], ["unbelievably", "old", "cats", "(", "Привет", ")"] * 12]
 
@@ -136,6 +139,18 @@ def changed_config(**changes):
     return change
 
 
+def changed_tokenizer(change):
+    def changed(content: bytes) -> bytes:
+        tokenizer = json.loads(content)
+        change(tokenizer)
+        return json.dumps(tokenizer).encode()
+
+    return changed
+
+
+DAMAGED_MAP = {"type": "Precompiled", "precompiled_charsmap": "AAAA"}  # at which the library panics
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -157,12 +172,65 @@ def changed_config(**changes):
         {"config": changed_config(pieces__prefix=[10**6])},
         {"config": changed_config(pieces={})},
         {"config": changed_config(surprise=1)},
+        {"config": changed_config(transformer__hidden_size="x")},
+        {"config": changed_config(transformer__get_text_config=1)},
+        {"config": changed_config(pieces__window=1000)},
+        {"tokenizer": changed_tokenizer(lambda tokenizer: tokenizer.update(normalizer=DAMAGED_MAP))},
+        {"tokenizer": changed_tokenizer(lambda tokenizer: tokenizer["model"].update(unk_token="nothing"))},
     ],
 )
 def test_hand_made_models_are_refused(model, changes):
     sealed_again(model, **changes)
     with pytest.raises(DiscoparseError):
         load_model(model)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"return_dict": False},
+        {"chunk_size_feed_forward": 7},
+        {"dtype": "nonsense"},
+        {"id2label": 5},
+        {"num_labels": 10**7},
+        {"attn_implementation": "kernels-community/flash-attn2"},
+    ],
+)
+def test_what_does_not_change_the_vectors_is_not_listened_to(model, parser, settings):
+    """How the library computes is ours to say: some of it would be fetched, or take minutes."""
+    expected = [str(tree) for tree in load_parser(model).parse_tokens(SENTENCES)]
+    sealed_again(model, config=changed_config(**{f"transformer__{name}": value for name, value in settings.items()}))
+    assert [str(tree) for tree in load_parser(model).parse_tokens(SENTENCES)] == expected
+
+
+@pytest.mark.parametrize(
+    "transformer", [{"model_type": "edgetam"}, {"model_type": "dpt", "backbone": "somebody/something"}]
+)
+def test_nothing_is_fetched(model, monkeypatch, transformer):
+    """Architectures that have a part from the hub by default, or by a setting."""
+    asked = []
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *address, **_: asked.append(address) or [])
+    sealed_again(model, config=changed_config(transformer=transformer))
+    with pytest.raises(DiscoparseError, match=r"config\.json is not that of a working model"):
+        load_model(model)
+    assert not asked
+
+
+def test_layers_by_any_name_are_limited():
+    """Each architecture has its own; a thousand million of them would never be made."""
+    sizes = {"dim": 16, "n_heads": 4, "hidden_dim": 20, "vocab_size": 50, "n_layers": 10**9}
+    with pytest.raises(ValueError, match="parts"), torch.device("meta"):
+        transformer_of({"model_type": "distilbert", **sizes})
+
+
+def test_tables_that_are_not_on_disk_are_limited(parser):
+    """This one has a mask of all pairs of positions in every layer: 20 GB beside 6 MB of parameters."""
+    sizes = {"hidden_size": 16, "num_layers": 2, "num_heads": 4, "attention_types": [[["global", "local"], 1]]}
+    ends = {"vocab_size": 50, "bos_token_id": 1, "eos_token_id": 2}
+    transformer = {"model_type": "gpt_neo", "max_position_embeddings": 100_000, **sizes, **ends}
+    pretrained = dataclasses.replace(parser.network.config.pretrained, transformer=transformer)
+    with pytest.raises(ValueError, match="tables of"):
+        expected_shapes(dataclasses.replace(parser.network.config, pretrained=pretrained))
 
 
 def test_eight_bit_matrices_are_multiplied_in_eight_bits(model, parser, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
 import random
 import sys
@@ -12,6 +13,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
 
 from discoparse.errors import DiscoparseError, UsageError
 from discoparse.neural.pieces import PieceSentence, PieceVocabulary, _best_windows, _window_starts, piece_batch
@@ -252,3 +254,82 @@ def test_reading_prints_nothing(tmp_path, capfd):
     read_pretrained(folder, layers=1)
     assert capfd.readouterr() == ("", "")
     assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == before
+
+
+def _rewrite_parameters(change):
+    def damage(folder):
+        file = folder / "model.safetensors"
+        save_file(change(load_file(file)), file, {"format": "pt"})
+
+    return damage
+
+
+def _cut_off(folder):
+    content = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(content[:-50])
+
+
+def _without_tokenizer(folder):
+    for file in folder.glob("tokenizer*"):
+        file.unlink()
+
+
+def _other_tokenizer(folder):
+    save_encoder("roberta", folder / "other")
+    (folder / "other" / "tokenizer.json").replace(folder / "tokenizer.json")
+
+
+def _no_unknown_piece(folder):
+    file = folder / "tokenizer.json"
+    file.write_text(file.read_text().replace('"unk_token": "<unk>"', '"unk_token": "nothing"'))
+
+
+def _pickled(folder):
+    (folder / "model.safetensors").unlink()
+    torch.save({"x": Ran(folder / "ran")}, folder / "pytorch_model.bin")
+
+
+class Ran:
+    """Leaves a file where it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (str(self.path), "w")
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (_cut_off, "cannot be loaded"),
+        (_pickled, "cannot be loaded"),
+        (_without_tokenizer, "has no tokenizer"),
+        (_other_tokenizer, "it is another's"),
+        (_no_unknown_piece, "tokenizer of .* does not work"),
+        (_rewrite_parameters(lambda tensors: {f"x.{name}": t for name, t in tensors.items()}), "have no embeddings"),
+        (_rewrite_parameters(lambda tensors: {name: t for name, t in tensors.items() if ".2." not in name}), "layer.2"),
+        (_rewrite_parameters(lambda tensors: {name: t * math.nan for name, t in tensors.items()}), "not numbers"),
+    ],
+)
+def test_directories_that_are_not_complete_are_refused(tmp_path, damage, message):
+    """The library would train random numbers in place of what is missing, and take any word for an unknown one."""
+    folder = save_encoder("bert", tmp_path)
+    damage(folder)
+    with pytest.raises(DiscoparseError, match=message):
+        read_pretrained(folder)
+    assert not (folder / "ran").exists()
+
+
+def test_tokens_that_the_encoder_has_no_embedding_for_are_left_out(tmp_path):
+    """Some tokenizers have more added tokens than their text model: it can be trained all the same, and loaded."""
+    from transformers import AutoTokenizer
+
+    folder = save_encoder("bert", tmp_path)
+    before = read_pretrained(folder)[1]
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<picture>"]})
+    tokenizer.save_pretrained(folder)
+    pieces = read_pretrained(folder)[1]
+    assert pieces.piece_id("<picture>") is None
+    assert pieces.largest_id() == before.largest_id()

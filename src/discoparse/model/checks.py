@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from discoparse.errors import DiscoparseError
 from discoparse.model import contents
 from discoparse.model.contents import Check, anything, list_of, number, places, record, strings
 from discoparse.neural.config import NetworkConfig, PretrainedConfig
@@ -132,6 +133,10 @@ def check_pieces(pieces: PieceVocabulary, config: PretrainedConfig) -> None:
     known = config.transformer.get("vocab_size")
     if isinstance(known, int) and pieces.largest_id() >= known:
         raise ValueError(f"the tokenizer has pieces up to {pieces.largest_id()}, the encoder {known} embeddings")
+    try:
+        pieces.pieces_of(["\U0010fffd"])  # nobody's character: a tokenizer must say something about it
+    except Exception as error:  # the library `tokenizers` has no others
+        raise ValueError(f"the tokenizer fails on an unknown character ({error})") from None
     if pieces.window <= len(pieces.prefix) + len(pieces.suffix):
         raise ValueError(f"a window of {pieces.window} pieces has no room for a word")
 
@@ -143,8 +148,11 @@ def expected_shapes(config: NetworkConfig) -> Shapes:
     """The shapes of a network's parameters by name."""
     try:
         return parameter_shapes(config)
-    except (ArithmeticError, AttributeError, ImportError, KeyError, RuntimeError, TypeError, ValueError) as error:
-        raise ValueError(f"a network of these sizes cannot be made ({error})") from None
+    except DiscoparseError:
+        raise
+    except Exception as error:  # all that the library of transformers raises for settings that make no sense
+        reason = str(error).strip().partition("\n")[0][:200] or type(error).__name__
+        raise ValueError(f"a network of these sizes cannot be made ({reason})") from None
 
 
 def most_bytes(expected: Shapes) -> int:

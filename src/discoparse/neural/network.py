@@ -361,6 +361,8 @@ def network_of(stored: StoredNetwork) -> Network:
     with torch.random.fork_rng(devices=[]):
         network = Network(stored.config)
     network.load_state_dict({name: torch.from_numpy(array) for name, array in stored.parameters.items()})
-    if network.encoder.pretrained is not None and stored.eight_bits:
-        network.encoder.pretrained.use_eight_bits()
+    if network.encoder.pretrained is not None:
+        if stored.eight_bits:
+            network.encoder.pretrained.use_eight_bits()
+        network.encoder.pretrained.try_out()
     return network

@@ -107,9 +107,9 @@ class PieceVocabulary:
         ids = (data["padding"], data["unknown"], data["window"])
         try:
             return cls(tokenizer, tuple(data["prefix"]), tuple(data["suffix"]), *ids)
-        except ImportError:
+        except (ImportError, KeyboardInterrupt, SystemExit):
             raise
-        except Exception as error:  # all that the library raises for a file that is not a tokenizer's
+        except BaseException as error:  # all that the library raises for a file that is not a tokenizer's, and panics
             raise ValueError(f"it is not a tokenizer ({error})") from None
 
 

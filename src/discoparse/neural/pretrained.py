@@ -5,11 +5,12 @@ Shapes: W windows of at most P pieces, B sentences of at most N tokens, E units 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -20,9 +21,7 @@ from discoparse.neural.device import to_device
 from discoparse.neural.eight_bit import EightBitLinear
 from discoparse.neural.graphs import Graphs
 from discoparse.neural.pieces import PieceBatch, PieceVocabulary
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+from discoparse.neural.unfilled import transformer_of
 
 INSTALL = "pip install 'discoparse[transformers]'"
 _WIDEST_WINDOW = 512  # pieces; attention costs their square, and few sentences have more
@@ -50,7 +49,8 @@ class Pretrained(nn.Module):
     def __init__(self, config: PretrainedConfig) -> None:
         super().__init__()
         self.config = config
-        self.transformer = _without_head(_from_config(config.transformer))
+        require_transformers()
+        self.transformer = _without_head(transformer_of(config.transformer))
         if config.transformer["model_type"] == "mpnet":
             from discoparse.neural.mpnet import fuse_attention
 
@@ -62,6 +62,22 @@ class Pretrained(nn.Module):
         self.half_precision = False  # bfloat16 on a GPU
         self.eight_bits = False  # in products on a CPU
         self.graphs: Graphs | None = None  # while it is trained on a GPU
+
+    def try_out(self) -> None:
+        """Refuse a transformer that cannot be computed, whatever its parameters; before any sentence is read."""
+        ids = (*self.config.pieces["prefix"], self.config.pieces["unknown"], *self.config.pieces["suffix"])
+        training = self.training
+        try:
+            if self.config.pieces["window"] > (most := _window(self.transformer)):
+                raise ValueError(f"it reads {most} pieces at once, not {self.config.pieces['window']}")
+            with torch.inference_mode():
+                found = self.eval()._states(torch.tensor([ids]), torch.tensor([len(ids)]))
+            if found.shape != (1, len(ids), self.config.size):
+                raise ValueError(f"its vectors are {list(found.shape)}")
+        except Exception as error:  # all that the library raises for settings that make no sense
+            raise DiscoparseError(f"the pretrained encoder of this model does not work: {_first_line(error)}") from None
+        finally:
+            self.train(training)
 
     def use_eight_bits(self) -> None:
         """Compute with eight-bit matrices on a CPU: for a transformer whose matrices are kept like that."""
@@ -144,29 +160,37 @@ def read_pretrained(
     if is_path and not Path(source).is_dir():
         raise DiscoparseError(f"there is no directory {source}: --encoder takes one, or a name on the Hugging Face hub")
     options = {"trust_remote_code": False}
+    about = ". Give the directory of a transformer that was saved with its tokenizer, or a name on the Hugging Face hub"
     try:
         config = AutoConfig.from_pretrained(source, **options)
         tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, add_prefix_space=True, **options)
         if layers is not None:
             _set_layers(config, layers)
         with _quiet():
-            model = AutoModel.from_pretrained(source, config=config, dtype=torch.float32, **options)
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        reason = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
-        raise DiscoparseError(
-            f"the encoder {source} cannot be loaded: {reason}. Give the directory of a transformer that was saved "
-            "with its tokenizer, or a name on the Hugging Face hub"
-        ) from None
+            model, report = AutoModel.from_pretrained(
+                source, config=config, dtype=torch.float32, output_loading_info=True, **options
+            )
+    except UsageError:
+        raise
+    except Exception as error:  # those of the library, of safetensors, of the unpickler
+        raise DiscoparseError(f"the encoder {source} cannot be loaded: {_first_line(error)}{about}") from None
     if not getattr(tokenizer, "is_fast", False):
         raise DiscoparseError(f"the encoder {source} has no fast tokenizer (tokenizer.json), which is needed here")
+    if not set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids):  # what the library makes of no file
+        raise DiscoparseError(f"the encoder {source} has no tokenizer: there are no pieces of words in it{about}")
+    named = dict(model.named_parameters(remove_duplicate=False))
     transformer = _without_head(model).eval()
+    _check_parameters(source, transformer, [named[name] for name in report["missing_keys"] if name in named])
     causal = not _sees_later_pieces(transformer, None)
     if causal and not _sees_later_pieces(transformer, _open_mask):
         raise DiscoparseError(
             f"the encoder {source} reads from left to right only, and its attention cannot be opened: a word would not "
             "know what follows it. Choose an encoder, or a decoder that takes a four-dimensional attention mask"
         )
-    pieces = _piece_vocabulary(tokenizer, transformer)
+    try:
+        pieces = _piece_vocabulary(tokenizer, transformer)
+    except Exception as error:  # the library `tokenizers` has no others
+        raise DiscoparseError(f"the tokenizer of {source} does not work: {_first_line(error)}") from None
     pretrained = PretrainedConfig(
         transformer=config.to_diff_dict() | {"model_type": config.model_type},
         size=_hidden_size(transformer),
@@ -176,6 +200,20 @@ def read_pretrained(
         pieces=pieces.to_json(),
     )
     return pretrained, pieces, dict(transformer.state_dict()), tokenizer.mask_token_id
+
+
+def _check_parameters(source: str, transformer: nn.Module, missing: list[nn.Parameter]) -> None:
+    """Refuse what the library would fill up with random numbers, as weights of another architecture."""
+    missed = {id(parameter) for parameter in missing}
+    for name, parameter in transformer.named_parameters():
+        if id(parameter) in missed:
+            raise DiscoparseError(f"the encoder {source} is not complete: its files have no {name}")
+        if not bool(parameter.isfinite().all()):
+            raise DiscoparseError(f"the encoder {source} cannot be used: {name} has values that are not numbers")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
 
 
 @contextmanager
@@ -194,16 +232,6 @@ def _quiet() -> Iterator[None]:
             logging.enable_progress_bar()  # type: ignore[no-untyped-call, unused-ignore]
 
 
-def _from_config(config: dict[str, Any]) -> PreTrainedModel:
-    """A transformer with random parameters in single precision; nothing is fetched, no code but the library's runs."""
-    require_transformers()
-    from transformers import AutoConfig, AutoModel
-
-    settings = {name: value for name, value in config.items() if name not in ("model_type", "auto_map")}
-    model = AutoModel.from_config(AutoConfig.for_model(config["model_type"], **settings))  # type: ignore[no-untyped-call, unused-ignore]
-    return model.float()  # type: ignore[no-any-return, unused-ignore] # it may have been published in half precision
-
-
 def _without_head(model: Any) -> Any:
     """The encoder of an encoder-decoder, and no pooler: neither is used."""
     if getattr(model.config, "is_encoder_decoder", False):
@@ -215,7 +243,8 @@ def _without_head(model: Any) -> Any:
 
 def _piece_vocabulary(tokenizer: Any, transformer: Any) -> PieceVocabulary:
     """What `PieceVocabulary` keeps of a tokenizer of `transformers`."""
-    cut = tokenizer.backend_tokenizer
+    known = transformer.get_input_embeddings().num_embeddings
+    cut = _with_embeddings(tokenizer.backend_tokenizer, known)
     cut.no_padding()
     cut.no_truncation()
     _cut_as_after_a_space(cut, tokenizer.unk_token_id)
@@ -225,9 +254,25 @@ def _piece_vocabulary(tokenizer: Any, transformer: Any) -> PieceVocabulary:
     padding = next((k for k in (tokenizer.pad_token_id, tokenizer.eos_token_id) if k is not None), 0)
     unknown = next((k for k in (tokenizer.unk_token_id, tokenizer.mask_token_id) if k is not None), padding)
     prefix, suffix = tuple(whole[:before]), tuple(whole[before + len(alone) :])
-    return PieceVocabulary(cut.to_str(), prefix, suffix, padding, unknown, _window(transformer))
+    pieces = PieceVocabulary(cut.to_str(), prefix, suffix, padding, unknown, _window(transformer))
+    if pieces.largest_id() >= known:
+        raise ValueError(f"it has pieces up to {pieces.largest_id()}, the encoder {known} embeddings: it is another's")
+    pieces.pieces_of(_STRANGE)
+    return pieces
 
 
+def _with_embeddings(cut: Any, known: int) -> Any:
+    """A tokenizer without the tokens that were added to it but not to the encoder, as those for pictures."""
+    from tokenizers import Tokenizer
+
+    data = json.loads(cut.to_str())
+    added = [token for token in data["added_tokens"] if token["id"] < known]
+    if len(added) == len(data["added_tokens"]):
+        return cut
+    return Tokenizer.from_str(json.dumps(data | {"added_tokens": added}))
+
+
+_STRANGE = ("\U0010fffd", "a\U0010fffd")  # nobody's characters: a tokenizer must say something about them
 _PROBES = ("a", "de", "in", "the", "и", "の")  # frequent words: a tokenizer knows some of them
 
 

@@ -9,6 +9,8 @@ from discoparse.neural.config import NetworkConfig
 
 Shape = tuple[int, ...]
 
+_MOST_TABLES = 1_000_000_000  # bytes that are not on disk, as of masks: their size says nothing about the file's
+
 
 def parameter_shapes(config: NetworkConfig) -> dict[str, Shape]:
     """The shapes in `Network(config).state_dict()`, in its order; a ValueError for a network that cannot be made.
@@ -91,4 +93,8 @@ def _shapes_by_pytorch(config: NetworkConfig) -> dict[str, Shape]:
             return func(*args, **kwargs)
 
     with torch.device("meta"), NoInitialValues():
-        return {name: tuple(tensor.shape) for name, tensor in Network(config).state_dict().items()}
+        network = Network(config)
+    tables = sum(buffer.numel() * buffer.element_size() for buffer in network.buffers())
+    if tables > _MOST_TABLES:
+        raise ValueError(f"it computes tables of {tables:,} bytes from its settings")
+    return {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
