@@ -215,6 +215,32 @@ def test_a_parser_is_fitted_and_left_as_it_was(monkeypatch):
         fit(parser, gold[:3])
 
 
+def test_temperatures_are_tried_on_some_of_the_sentences_and_probabilities_fitted_to_all(monkeypatch):
+    """The trees of the others, which are wrong, make all less probable."""
+    monkeypatch.setattr("discoparse.parser.calibrating.STRUCTURE", (1.0, 2.0))
+    monkeypatch.setattr("discoparse.parser.calibrating.LABELS", (1.0,))
+    monkeypatch.setattr("discoparse.parser.calibrating.TRIED", FEWEST)
+    parser = random_parser()
+    counts: list[int] = []
+    parse = parser.parse_tokens
+
+    def counting(sentences, **options):
+        counts.append(len(sentences))
+        return parse(sentences, **options)
+
+    parser.parse_tokens = counting
+    right = parse([["The", "dog", f"w{k}", "see"] for k in range(FEWEST)])
+    wrong = [parse_tree("(ROOT (X (N 0=The) (N 1=dog)) (Y (N 2=w) (N 3=see)))") for _ in right]
+    told: list[str] = []
+    every_other = [tree for pair in zip(right, wrong, strict=True) for tree in pair]
+    mixed = fit(parser, every_other, told.append)
+    assert counts == [FEWEST, FEWEST, 2 * FEWEST]  # two temperatures, and then all sentences
+    assert f"all {2 * FEWEST} sentences" in told[-1]
+    alone = fit(parser, right)  # what is tried of them all
+    half, no = np.array([0.5]), np.array([False])
+    assert mixed.probability(half, no) < alone.probability(half, no)
+
+
 def test_the_temperature_of_tags_is_the_best_of_those_tried():
     """Gold tags that are all the parser's own are most likely at the lowest temperature; random ones at the highest."""
     parser = random_parser()

@@ -13,7 +13,7 @@ from discoparse.cli.options import ReadingOptions, device_option, reading_option
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
 @click.argument("treebank", nargs=-1, required=True)
 @click.option(
-    "--most", type=click.IntRange(min=1), default=2000, show_default=True, help="Sentences to fit to at most."
+    "--most", type=click.IntRange(min=1), default=6000, show_default=True, help="Sentences to fit to at most."
 )
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="CPU cores to use.")
 @device_option

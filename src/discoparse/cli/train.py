@@ -35,9 +35,9 @@ from discoparse.tree import Tree
 
 # For the command on the card: how much of each path to show, and what has no effect on the model.
 _PATHS = {"train_files": 2, "dev_files": 2, "silver_files": 2, "output": 1, "card": 2, "init": 1, "encoder": 2}
-# Sentences of the development set that probabilities are fitted to: some seconds without a transformer.
-_CALIBRATED = 500
-_LEAST_F1 = 30.0  # of a model worth that: what one draws that has hardly learnt differs so much that it takes minutes
+# Of a model whose probabilities are fitted: the samples of one that has hardly learnt differ so much that it takes
+# minutes.
+_LEAST_F1 = 30.0
 _NOT_REPEATED = ("resume", "quiet", "as_json", "show_recipe")
 
 
@@ -225,7 +225,7 @@ def _calibrate(model: Path, f1: float, gold: list[Tree], device: str, threads: i
     if f1 < _LEAST_F1:
         return f"its F1 is below {_LEAST_F1:g}"
     try:
-        calibrate(model, gold, device, threads, _CALIBRATED)
+        calibrate(model, gold, device, threads)
     except DiscoparseError as error:
         return str(error)
     return ""

@@ -1,6 +1,8 @@
 """Fit the probabilities of a parser to a development set: temperatures by trying some, the rest by logistic regression.
 
-What is fitted, and why that is enough, is in docs/guides/probabilities.md.
+What is fitted, and why that is enough, is in docs/guides/probabilities.md. Trying is what takes time, and a part of the
+sentences tells temperatures apart; the map from shares to probabilities needs all of them, since few constituents are
+discontinuous.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
 STRUCTURE, LABELS = (0.6, 0.8, 1.0, 1.2), (1.0, 1.25, 1.5)  # temperatures that are tried
 TAGS = tuple(0.5 * 1.1**k for k in range(25))
 SAMPLES = 32
-FEWEST, MOST = 20, 2000  # sentences: at least, and by default at most
+FEWEST, MOST = 20, 6000  # sentences: at least, and by default at most
+TRIED = 1000  # of them, at most, for temperatures
 _CAUTION = 1.0  # of the regression: how strongly it keeps to the defaults where there is little data
 
 
@@ -42,7 +45,7 @@ def calibrate(
     """Fit the probabilities of a model, by its directory, to at most so many of these trees, evenly chosen, and keep
     what was found among its facts."""
     parser = load(model, device, threads)
-    calibration = fit(parser, gold[:: -(-len(gold) // most) or 1], notice)
+    calibration = fit(parser, _some(gold, most), notice)
     assert parser.info is not None
     replace_info(model, dataclasses.replace(parser.info, calibration=calibration.to_json()))
     return calibration
@@ -54,26 +57,43 @@ def fit(parser: Parser, gold: Sequence[Tree], notice: Callable[[str], None] = la
     if len(gold) < FEWEST:
         raise DiscoparseError(f"{len(gold)} trees are too few to fit probabilities to: give at least {FEWEST}")
     before = parser.calibration
+    some = _some(gold, TRIED)
     best: tuple[float, Calibration] | None = None
     try:
         for structure, labels in product(STRUCTURE, LABELS):
-            raw = dataclasses.replace(RAW, structure=structure, labels=labels)
-            parser.calibration = raw
-            trees = parser.parse_tokens([tree.words for tree in gold], probabilities=SAMPLES)
-            result = evaluate(gold, trees)
-            judged = judge(result)
-            if not judged:
-                raise DiscoparseError("the trees have no constituents to fit probabilities to")
-            loss, mapped = fit_map(judged)
+            tried = dataclasses.replace(RAW, structure=structure, labels=labels)
+            loss, found = _fit_shares(parser, some, tried)
             notice(f"temperatures {structure:g} (structure) and {labels:g} (labels): loss {loss:.4f}")
             if best is None or loss < best[0]:
-                exact = [bool(sentence.counts.exact) for sentence in result.sentences]
-                power = fit_power([tree.probability or 0.0 for tree in trees], exact)
-                best = loss, dataclasses.replace(raw, **mapped, tree_power=power)
+                best = loss, found
+        assert best is not None
+        calibration = best[1]
+        if len(some) < len(gold):
+            notice(f"probabilities at the best temperatures, from all {len(gold):,} sentences")
+            chosen = dataclasses.replace(RAW, structure=calibration.structure, labels=calibration.labels)
+            _, calibration = _fit_shares(parser, gold, chosen)
     finally:
         parser.calibration = before
-    assert best is not None
-    return dataclasses.replace(best[1], tags=fit_tags(parser, gold))
+    return dataclasses.replace(calibration, tags=fit_tags(parser, gold))
+
+
+def _some(gold: Sequence[Tree], most: int) -> Sequence[Tree]:
+    """At most so many of the trees, evenly chosen."""
+    return gold[:: max(1, -(-len(gold) // most))]
+
+
+def _fit_shares(parser: Parser, gold: Sequence[Tree], raw: Calibration) -> tuple[float, Calibration]:
+    """The map from shares of samples at the temperatures of `raw` to probabilities, and its mean loss."""
+    parser.calibration = raw
+    trees = parser.parse_tokens([tree.words for tree in gold], probabilities=SAMPLES)
+    result = evaluate(gold, trees)
+    judged = judge(result)
+    if not judged:
+        raise DiscoparseError("the trees have no constituents to fit probabilities to")
+    loss, mapped = fit_map(judged)
+    exact = [bool(sentence.counts.exact) for sentence in result.sentences]
+    power = fit_power([tree.probability or 0.0 for tree in trees], exact)
+    return loss, dataclasses.replace(raw, **mapped, tree_power=power)
 
 
 def fit_map(judged: Sequence[Judged]) -> tuple[float, dict[str, float]]:
