@@ -88,6 +88,15 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, name: str, room: int) -
     assert names(tmp_path) == [name]
 
 
+def test_a_full_disk_leaves_the_old_directory(tmp_path: Path) -> None:
+    replace_directory(tmp_path / "d", {"a": b"old"})
+    with pytest.raises(OSError, match="File too large") as found, full_disk(1000):
+        replace_directory(tmp_path / "d", {"a": b"new", "b": bytes(2000)})
+    assert found.value.filename == str(tmp_path / "d")
+    assert (tmp_path / "d" / "a").read_bytes() == b"old"
+    assert names(tmp_path) == ["d"]
+
+
 def test_errors_name_the_file_that_was_asked_for(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as found:
         replace_file(tmp_path / "missing" / "a", b"")

@@ -208,8 +208,8 @@ def command(
             unwritten = "" if folder or output == STANDARD else f": {output} is not written"
             (tell if wanted else refuse)(f"{error}{unwritten}")
     if agreement is not None:
-        kept, left_out = f"{parallel.kept:,} trees kept", f"{parallel.left_out:,} sentences left out"
-        tell(f"{kept}; {left_out}, about which the models agree less than {agreement:g}")
+        kept, left_out = _counted(parallel.kept, "tree"), _counted(parallel.left_out, "sentence")
+        tell(f"{kept} kept; {left_out} left out, about which the models agree less than {agreement:g}")
     screened = [screen.message()] if screen is not None else []
     for message in [*(document.message() for document in documents), *screened, *report.messages()]:
         if message:
@@ -263,6 +263,10 @@ def _model_for_treebank(gold: Iterator[Tree], model: Model | None) -> tuple[Iter
     model = ModelChoice(tell).choose(" ".join(word for tree in first for word in tree.words))
     _tell_choice([model])
     return chain(first, gold), model
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def _agreeing(parser: Parser, trees: Iterable[Tree | None], counts: Jobs) -> Iterator[Tree | None]:

@@ -42,8 +42,7 @@ def replacing(path: PathLike, sync: bool = True) -> Iterator[BinaryIO]:
     except BaseException as error:
         with suppress(FileNotFoundError):
             os.remove(unfinished)
-        if isinstance(error, OSError) and (error.filename == unfinished or error.errno in _NO_ROOM):
-            error.filename, error.filename2 = os.fspath(path), None  # the user's name for it
+        _rename_in(error, unfinished, path)
         raise
 
 
@@ -113,8 +112,9 @@ def replace_directory(path: PathLike, files: Mapping[str, bytes]) -> None:
             _sync_directory(target.parent)
             if previous.exists():
                 shutil.rmtree(previous)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(unfinished, ignore_errors=True)
+        _rename_in(error, str(unfinished), path)
         raise
 
 
@@ -123,6 +123,12 @@ def existing_directory(path: Path) -> Path:
     target = Path(os.path.realpath(path))
     previous = target.with_name(target.name + _PREVIOUS)
     return previous if not target.exists() and previous.is_dir() else path
+
+
+def _rename_in(error: BaseException, unfinished: str, path: PathLike) -> None:
+    """Let an error name what the user asked for, and not what is written first, or nothing at all."""
+    if isinstance(error, OSError) and (error.filename == unfinished or error.errno in _NO_ROOM):
+        error.filename, error.filename2 = os.fspath(path), None
 
 
 def _unused_name(target: str) -> str:
