@@ -129,6 +129,9 @@ def test_several_sentences_in_one_svg_or_in_a_file_each(tmp_path: Path) -> None:
     assert float(page.get("viewBox", "").split()[3]) > sum(heights)
     assert draw(EXAMPLES, "--to", "svg", "-o", f"{tmp_path}/pictures/").exit_code == 0
     assert sorted(p.name for p in (tmp_path / "pictures").iterdir()) == [f"{k}.svg" for k in range(1, 8)]
+    assert draw(EXAMPLES, "-o", f"{tmp_path}/text/", "--to", "tree").exit_code == 0
+    alone = draw(EXAMPLES, "--sentence", 3).output  # a picture that its file tells the number of has none above it
+    assert (tmp_path / "text" / "3.txt").read_text().strip("\n") == alone.strip("\n")
 
 
 def test_what_is_wider_goes_on_in_panels() -> None:

@@ -43,4 +43,5 @@ def command(
         require_folder(output)
     options = drawing.for_output(format, output)
     picked = selection.pick(reading.trees(file), None if file2 is None else reading.trees(file2))
-    write_pictures(picked, format, options, output, no_caption if selection.is_single else caption_of)
+    by_themselves = selection.is_single or is_folder(output)  # or the file is named by the number
+    write_pictures(picked, format, options, output, no_caption if by_themselves else caption_of)

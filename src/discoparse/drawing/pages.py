@@ -49,12 +49,10 @@ def remark(number: Number, tree: Tree) -> str | None:
 
 
 def write_pictures(picked: Picked, format: str, options: Options, output: str, caption: Caption = no_caption) -> None:
-    """Draw sentences into a file, to standard output (`-`), or into a folder with a file for each sentence.
-
-    Pictures in a file for all have a `caption` above them; in a folder, a remark.
-    """
+    """Draw sentences, each with its `caption`, into a file, to standard output (`-`), or into a folder with a file for
+    each sentence."""
     if is_folder(output):
-        write_files(picked, format, options, output, remark if caption is remark else no_caption)
+        write_files(picked, format, options, output, caption)
         return
     if format in BINARY and output == STANDARD and sys.stdout.isatty():
         raise UsageError(f"a terminal cannot show {format.upper()}: name a file with -o")
