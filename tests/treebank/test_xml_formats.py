@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from treebank_files import alpino, problems, read, sentence, tiger
@@ -104,6 +105,26 @@ def test_a_file_without_xml_is_no_treebank(tmp_path: Path, format: str, text: st
 def test_alpino_is_not_taken_for_an_empty_tiger_file(tmp_path: Path) -> None:
     with pytest.raises(TreebankError, match="<alpino_ds> is outside of any <s>"):
         read(tmp_path, "<treebank><alpino_ds/></treebank>", "tigerxml")
+
+
+@pytest.mark.parametrize("format", ["tigerxml", "alpino"])
+def test_sentences_whose_names_have_a_prefix_are_a_problem(tmp_path: Path, format: str) -> None:
+    """Otherwise such a file would be a treebank without sentences."""
+    text, name = (tiger(sentence("a", "", "s1_1")), "s") if format == "tigerxml" else (COINDEXED, "alpino_ds")
+    text = text.replace("</", "</x:").replace(f"<{name} ", f"<x:{name} xmlns:x='y' ").replace(f"<{name}>", f"<x:{name}>")
+    with pytest.raises(TreebankError, match=rf"<x:{name}> is not read: take the prefix .* out"):
+        read(tmp_path, text, format)
+
+
+@pytest.mark.parametrize("format", ["tigerxml", "alpino"])
+def test_what_is_written_needs_no_namespaces(format: str) -> None:
+    """Attributes with a prefix cannot be written without its declaration, which is not kept."""
+    tree = parse_tree("(ROOT (T 0=a))")
+    tree.tokens[0].features = {"a:m": "1", "xml:lang": "de", "x": "2"}
+    report = Report()
+    (word,) = (e for e in ElementTree.fromstring("".join(format_trees([tree], format, report))).iter() if e.get("word"))
+    assert (word.get("x"), word.get("{http://www.w3.org/XML/1998/namespace}lang")) == ("2", "de")
+    assert report.messages() == [f"{format} cannot hold: the attributes a:m"]
 
 
 def test_what_a_word_of_tigerxml_lacks_is_named(tmp_path: Path) -> None:
