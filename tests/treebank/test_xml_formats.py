@@ -195,6 +195,15 @@ def test_alpino_defects(tmp_path: Path, nodes: str, message: str) -> None:
         read(tmp_path, alpino(nodes, "a b"), "alpino")
 
 
+def test_metadata_with_a_name_that_stands_twice(tmp_path: Path) -> None:
+    """Alpino writes one element for each value; a tree has room for one, and the report tells of the others."""
+    entries = "".join(f'<meta type="text" name="colour" value="{value}"/>' for value in ("red", "blue"))
+    text = COINDEXED.replace("<node", f"<metadata>{entries}</metadata><node", 1)
+    (tree,), found, report = problems(tmp_path, text, "alpino")
+    assert (tree.root.features["metadata.text.colour"], found) == ("red", [])
+    assert report.unread["alpino"]["further values of the same name beside the nodes"] == 1
+
+
 def test_an_attribute_that_would_be_read_as_the_id_is_not_written(tmp_path: Path) -> None:
     tree = parse_tree("(ROOT (NP (N 0=hond) (V 1=blaft)))")
     tree.root.features["alpino_ds.id"] = "7"
