@@ -108,7 +108,9 @@ def test_words_stand_in_order_under_their_tags(tree: Tree) -> None:
 
 
 @pytest.mark.parametrize("tags", [True, False])
-@pytest.mark.parametrize("line", ["(S (X 0=a) (Y 1=\u0301x) (Z 2=b))", "(S (X 0=\u0301) (Y 1=b\u0301) (Z 2=\u093f\u0941))"])
+@pytest.mark.parametrize(
+    "line", ["(S (X 0=a) (Y 1=\u0301x) (Z 2=b))", "(S (X 0=\u0301) (Y 1=b\u0301) (Z 2=\u093f\u0941))"]
+)
 def test_words_that_begin_with_combining_marks_are_whole(line: str, tags: bool) -> None:
     tree = parse_tree(line)
     assert draw_text(tree, tags=tags).rstrip("\n").split("\n")[-1].split() == tree.words

@@ -111,7 +111,9 @@ def test_alpino_is_not_taken_for_an_empty_tiger_file(tmp_path: Path) -> None:
 def test_sentences_whose_names_have_a_prefix_are_a_problem(tmp_path: Path, format: str) -> None:
     """Otherwise such a file would be a treebank without sentences."""
     text, name = (tiger(sentence("a", "", "s1_1")), "s") if format == "tigerxml" else (COINDEXED, "alpino_ds")
-    text = text.replace("</", "</x:").replace(f"<{name} ", f"<x:{name} xmlns:x='y' ").replace(f"<{name}>", f"<x:{name}>")
+    text = (
+        text.replace("</", "</x:").replace(f"<{name} ", f"<x:{name} xmlns:x='y' ").replace(f"<{name}>", f"<x:{name}>")
+    )
     with pytest.raises(TreebankError, match=rf"<x:{name}> is not read: take the prefix .* out"):
         read(tmp_path, text, format)
 
