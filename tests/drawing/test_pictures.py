@@ -107,6 +107,15 @@ def test_words_stand_in_order_under_their_tags(tree: Tree) -> None:
     assert "".join("".join(rows[-2]).split()) == "".join(token.tag for token in tree.tokens)
 
 
+@pytest.mark.parametrize("tags", [True, False])
+@pytest.mark.parametrize(
+    "line", ["(S (X 0=a) (Y 1=\u0301x) (Z 2=b))", "(S (X 0=\u0301) (Y 1=b\u0301) (Z 2=\u093f\u0941))"]
+)
+def test_words_that_begin_with_combining_marks_are_whole(line: str, tags: bool) -> None:
+    tree = parse_tree(line)
+    assert draw_text(tree, tags=tags).rstrip("\n").split("\n")[-1].split() == tree.words
+
+
 def test_wide_and_combining_characters_do_not_shift_what_follows() -> None:
     plain = draw_text(parse_tree("(S (N 0=abcd) (N 1=x) (N 2=e))")).split("\n")
     wide = draw_text(parse_tree("(S (N 0=日本) (N 1=x) (N 2=e\u0301))")).split("\n")

@@ -301,3 +301,10 @@ def test_lemmas_are_for_bracketed_files(tmp_path):
     status, _, errors = run_main("evaluate", "--lemmas", *files)
     assert status == 2
     assert "'lemmas' is not for the format discbracket, only for bracket" in errors
+
+
+def test_a_parameter_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "windows.prm"
+    path.write_bytes("\ufeffCUTOFF_LEN 7\r\nDELETE_LABEL ROOT\r\n".encode())
+    parameters = read_parameters(path)
+    assert (parameters.cutoff, parameters.delete_labels) == (7, {"ROOT"})

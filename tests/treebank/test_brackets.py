@@ -75,6 +75,7 @@ def test_tree_behind_markup(tmp_path: Path) -> None:
     "line",
     [
         "# sentence 1",
+        "//v2 (corrected)",
         "*x*x*x*",
         "<S ID=5>",
         "</S>",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from treebank_files import problems, read
 
 from discoparse.errors import TreebankError
 from discoparse.tree import Node, Token, Tree
-from discoparse.treebank import Report, format_trees
+from discoparse.treebank import Report, format_trees, jsonvalues
 from discoparse.treebank.discbracket import format_tree, parse_tree
 
 # -- export -----------------------------------------------------------------------------------------------------
@@ -216,6 +217,23 @@ def test_json_shapes(tmp_path: Path) -> None:
 def test_json_defects(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(TreebankError, match=message):
         read(tmp_path, text, "json")
+
+
+@pytest.mark.parametrize("indent", [None, 0, 1, 4, "\t"])
+@pytest.mark.parametrize("array", [True, False])
+@pytest.mark.parametrize("chunk", [5, 1 << 18])
+def test_broken_json_costs_one_tree_however_it_is_indented(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, indent: int | str | None, array: bool, chunk: int
+) -> None:
+    monkeypatch.setattr(jsonvalues, "CHUNK", chunk)
+    values = [json.loads(ONE.replace('"a"', f'"{word}"')) for word in "abcd"]
+    text = json.dumps(values, indent=indent) if array else "\n".join(json.dumps(v, indent=indent) for v in values)
+    if array and indent is None:
+        text = text.replace('}, {"tokens', '},\n{"tokens')
+    for word, kept in (("a", "bcd"), ("b", "acd"), ("d", "abc")):
+        trees, found, _ = problems(tmp_path, text.replace(f'"{word}"', f'"{word}" x'), "json", on_error="skip")
+        assert ["".join(tree.words) for tree in trees] == list(kept)
+        assert "not JSON" in found[0].message
 
 
 def test_json_keeps_what_the_parser_adds(tmp_path: Path) -> None:

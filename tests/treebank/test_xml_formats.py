@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from treebank_files import alpino, problems, read, sentence, tiger
@@ -106,6 +107,28 @@ def test_alpino_is_not_taken_for_an_empty_tiger_file(tmp_path: Path) -> None:
         read(tmp_path, "<treebank><alpino_ds/></treebank>", "tigerxml")
 
 
+@pytest.mark.parametrize("format", ["tigerxml", "alpino"])
+def test_sentences_whose_names_have_a_prefix_are_a_problem(tmp_path: Path, format: str) -> None:
+    """Otherwise such a file would be a treebank without sentences."""
+    text, name = (tiger(sentence("a", "", "s1_1")), "s") if format == "tigerxml" else (COINDEXED, "alpino_ds")
+    text = (
+        text.replace("</", "</x:").replace(f"<{name} ", f"<x:{name} xmlns:x='y' ").replace(f"<{name}>", f"<x:{name}>")
+    )
+    with pytest.raises(TreebankError, match=rf"<x:{name}> is not read: take the prefix .* out"):
+        read(tmp_path, text, format)
+
+
+@pytest.mark.parametrize("format", ["tigerxml", "alpino"])
+def test_what_is_written_needs_no_namespaces(format: str) -> None:
+    """Attributes with a prefix cannot be written without its declaration, which is not kept."""
+    tree = parse_tree("(ROOT (T 0=a))")
+    tree.tokens[0].features = {"a:m": "1", "xml:lang": "de", "x": "2"}
+    report = Report()
+    (word,) = (e for e in ElementTree.fromstring("".join(format_trees([tree], format, report))).iter() if e.get("word"))
+    assert (word.get("x"), word.get("{http://www.w3.org/XML/1998/namespace}lang")) == ("2", "de")
+    assert report.messages() == [f"{format} cannot hold: the attributes a:m"]
+
+
 def test_what_a_word_of_tigerxml_lacks_is_named(tmp_path: Path) -> None:
     text = tiger(sentence("a b", "", "s1_1").replace('word="b" pos="T"', 'word="b"'))
     _, found, _ = problems(tmp_path, text, "tigerxml", on_error="skip")
@@ -172,6 +195,15 @@ def test_alpino_concatenated(tmp_path: Path) -> None:
 def test_alpino_defects(tmp_path: Path, nodes: str, message: str) -> None:
     with pytest.raises(TreebankError, match=message):
         read(tmp_path, alpino(nodes, "a b"), "alpino")
+
+
+def test_metadata_with_a_name_that_stands_twice(tmp_path: Path) -> None:
+    """Alpino writes one element for each value; a tree has room for one, and the report tells of the others."""
+    entries = "".join(f'<meta type="text" name="colour" value="{value}"/>' for value in ("red", "blue"))
+    text = COINDEXED.replace("<node", f"<metadata>{entries}</metadata><node", 1)
+    (tree,), found, report = problems(tmp_path, text, "alpino")
+    assert (tree.root.features["metadata.text.colour"], found) == ("red", [])
+    assert report.unread["alpino"]["further values of the same name beside the nodes"] == 1
 
 
 def test_an_attribute_that_would_be_read_as_the_id_is_not_written(tmp_path: Path) -> None:

@@ -17,11 +17,15 @@ class Row:
         self._start, self._end = start, end
         self._characters = [" "] * (end - start)
         self._styles: list[str | None] = [None] * (end - start)
+        self._marks: dict[int, str] = {}  # combining marks before the cell, which words may begin with
 
     def put(self, column: int, text: str, style: str | None = None) -> None:
         """Write `text` from a column onwards; what lies outside of the row is left out."""
         last: int | None = None  # where the character before stands
-        for character in text:
+        marks = next((k for k, character in enumerate(text) if cell_width(character)), len(text))
+        if marks and self._start <= column < self._end:
+            self._marks[column - self._start] = text[:marks]
+        for character in text[marks:]:
             size = cell_width(character)
             if size == 0:
                 if last is not None:
@@ -37,11 +41,12 @@ class Row:
 
     def text(self, color: bool) -> str:
         """The row as text, with colours if wanted."""
+        cells = [self._marks.get(k, "") + character for k, character in enumerate(self._characters)]
         if not color:
-            return "".join(self._characters)
+            return "".join(cells)
         pieces = []
         style: str | None = None
-        for character, wanted in zip(self._characters, self._styles, strict=True):
+        for character, wanted in zip(cells, self._styles, strict=True):
             if wanted != style:
                 pieces.append("\x1b[0m" if wanted is None else f"\x1b[0;{_CODES[wanted]}m")
                 style = wanted

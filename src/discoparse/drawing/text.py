@@ -136,7 +136,8 @@ class _Painter:
                 middle = drawn.middle(foot)
                 if start <= middle < end and number - self._head_rows < len(foot.lines):
                     line = foot.lines[number - self._head_rows]
-                    row.put(middle - (cells(line.text) - 1) // 2, line.text, "quiet" if line.role == GLOSS else None)
+                    first = middle - max(cells(line.text) - 1, 0) // 2  # a word may be nothing but combining marks
+                    row.put(first, line.text, "quiet" if line.role == GLOSS else None)
         elif number == self._label_rows:
             for node in drawn.shape.rows[level]:
                 if node not in drawn.shape.roofs:

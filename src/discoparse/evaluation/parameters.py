@@ -42,7 +42,7 @@ def standard_parameters() -> Parameters:
 def read_parameters(path: str | Path) -> Parameters:
     """Read an EVALB parameter file."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")  # some editors begin it with a byte order mark
     except UnicodeDecodeError:
         raise DiscoparseError(f"{path}: not a parameter file: it is not UTF-8 text") from None
     return parse_parameters(text.splitlines(), str(path))

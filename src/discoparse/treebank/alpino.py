@@ -235,17 +235,26 @@ class _Sentence:
                 for meta in part.children:
                     values = meta.attributes
                     key = f"metadata.{values.get('type', 'text')}.{values.get('name', '')}"
-                    root.features[key] = values.get("value", "")
+                    self.keep(root, key, values.get("value", ""))
             elif part.tag not in ("node", "sentence"):
                 if part.children or part.text.strip():
                     self.unread.append(f"the content of <{part.tag}>")
-                root.features.update({f"{part.tag}.{key}": value for key, value in part.attributes.items()})
+                for key, value in part.attributes.items():
+                    self.keep(root, f"{part.tag}.{key}", value)
             elif part.tag == "sentence":
-                others = {key: value for key, value in part.attributes.items() if key != "sentid"}
-                root.features.update({f"sentence.{key}": value for key, value in others.items()})
+                for key, value in part.attributes.items():
+                    if key != "sentid":
+                        self.keep(root, f"sentence.{key}", value)
         words = " ".join(self.words[i].word for i in sorted(self.words))
         if words not in (self.text, self.text.strip()):
             root.features["sentence"] = self.text
+
+    def keep(self, root: Node, key: str, value: str) -> None:
+        """Keep a value beside the nodes; a name has one, but Alpino's metadata may give it several."""
+        if key in root.features:
+            self.unread.append("further values of the same name beside the nodes")
+        else:
+            root.features[key] = value
 
     def defect(self, message: str, line: int) -> None:
         """Something that cannot be repaired."""

@@ -17,7 +17,7 @@ ROOTS = ("ROOT", "TOP", "S1", "VROOT")  # labels of roots, never of phrases
 _EMPTY_OUTER = re.compile(r"\([ \t]*(\(|$)")  # at the start of a line: a new tree, whatever came before
 _OPENING = re.compile(r"[ \t]*\([^ \t\r\n()]*")
 # Comments, headers of the Penn Treebank, markup around the trees of the Chinese Treebank, ends of texts in ATIS.
-_NO_TREE = re.compile(r"#|\*x\*|<[^(]*>$|\((TOP)?[ \t]+END_OF_TEXT_UNIT[ \t]*\)$")
+_NO_TREE = re.compile(r"#|//|\*x\*|<[^(]*>$|\((TOP)?[ \t]+END_OF_TEXT_UNIT[ \t]*\)$")
 _WORD = re.compile(r"\([^ \t\r\n()]+[ \t]+[^ \t\r\n()]")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TextIO
@@ -11,6 +12,7 @@ from discoparse.treebank.lines import MOST_CHARACTERS
 from discoparse.treebank.report import Reading, bad_bytes
 
 CHUNK = 1 << 18  # characters read at a time
+DEEPEST = 100  # characters of indentation before a tree
 _SPACE = " \t\r\n"
 
 
@@ -23,12 +25,14 @@ class Value(NamedTuple):
 
 
 class Values:
-    """The values of a stream; after a broken one, reading goes on at the next line that begins with `{`."""
+    """The values of a stream; after a broken one, reading goes on at the next line that begins with `{` and is
+    indented no deeper, for what is in a tree is."""
 
     def __init__(self, stream: TextIO, reading: Reading) -> None:
         self.stream, self.reading = stream, reading
         self.buffer, self.position, self.line = "", 0, 1
         self.at_end = False
+        self.indent: str | None = ""  # before the next value, None if something else precedes it in its line
         self.twice: list[str] = []  # keys that an object of the current value has twice
         self.decoder = json.JSONDecoder(object_pairs_hook=self.unique)
 
@@ -52,13 +56,27 @@ class Values:
         self.line += self.buffer.count("\n", self.position, position)
         self.position = position
 
+    def take(self, position: int) -> None:
+        """Go forward to the end of a value or a mark, behind which no line begins."""
+        self.move(position)
+        self.indent = None
+
+    def skip(self, position: int) -> None:
+        """Go forward over space."""
+        *ended, last = self.buffer[self.position : position].rsplit("\n", 1)
+        if ended:
+            self.indent = last
+        elif self.indent is not None:
+            self.indent += last
+        self.move(position)
+
     def next_mark(self) -> str:
         """The next character that is not a space, which is not yet taken; "" at the end."""
         while True:
             position = self.position
             while position < len(self.buffer) and self.buffer[position] in _SPACE:
                 position += 1
-            self.move(position)
+            self.skip(position)
             if position < len(self.buffer):
                 return self.buffer[position]
             if not self.fill():
@@ -69,10 +87,10 @@ class Values:
         while mark := self.next_mark():
             if mark == "[" and not opened and not closed:
                 opened = True
-                self.position += 1
+                self.take(self.position + 1)
             elif opened and mark in ",]":
                 opened, closed, comma = mark == ",", mark == "]", mark == ","
-                self.position += 1
+                self.take(self.position + 1)
             else:
                 comma = False
                 yield from self.value()
@@ -98,7 +116,7 @@ class Values:
                     self.give_up(str(error).partition(": line")[0] + hint)
                     return
         text, line = self.buffer[self.position : end], self.line
-        self.move(end)
+        self.take(end)
         damaged = bad_bytes(text, line)
         if damaged is None:
             yield Value(line, value, tuple(self.twice))
@@ -116,9 +134,12 @@ class Values:
         """Report the value, and go to the next line that begins one."""
         self.reading.sentence(None, self.line)
         self.reading.skip(f"this is not JSON: {why}", self.line)
-        while (found := self.buffer.find("\n{", self.position)) < 0:
-            self.move(max(self.position, len(self.buffer) - 1))  # the last character may be the line's end
+        deepest = min(len(self.indent or ""), DEEPEST)
+        beginning = re.compile(rf"\n[ \t]{{0,{deepest}}}\{{")
+        while (found := beginning.search(self.buffer, self.position)) is None:
+            self.move(max(self.position, len(self.buffer) - deepest - 1))  # the last characters may belong to one
             if not self.fill():
                 self.move(len(self.buffer))
                 return
-        self.move(found + 1)
+        self.move(found.start() + 1)
+        self.indent = ""

@@ -19,7 +19,8 @@ from discoparse.treebank.report import ATTRIBUTE, Defect, Reading, Report, bad_b
 
 CHUNK = 1 << 16  # characters read at a time
 LONGEST_DECLARATION = 1 << 20  # characters after which a DOCTYPE that does not end is given up
-_NAME = re.compile(r"[^\W\d][\w.-]*(:[^\W\d][\w.-]*)?$", re.ASCII)
+# A name that can be written: of the prefixes only `xml` needs no declaration, and those of others are not kept.
+_NAME = re.compile(r"(xml:)?[^\W\d][\w.-]*$", re.ASCII)
 _DECLARATION = re.compile(r"<\?xml|<!DOCTYPE")
 _PROLOG = re.compile(r"<\?xml[^>]*\?>|<!DOCTYPE[^>\[]*(\[[^\]]*\]\s*)?>")
 _NOT_MARKUP = {"<!--": "-->", "<![CDATA[": "]]>"}  # where tags are text
@@ -228,11 +229,14 @@ class _Frame:
         self.parser.Parse("<_>", False)  # files may hold several documents one after another
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Refuse what only sentences hold."""
+        """Refuse what only sentences hold, and sentences whose names have a prefix, which are not searched for."""
         self.depth += 1
         self.has_elements |= tag != "_"
         if tag in self.inner:
             self.tell(f"<{tag}> is outside of any <{self.tag}>", self.parser.CurrentLineNumber)
+        elif tag.endswith(f":{self.tag}"):
+            message = f"<{tag}> is not read: take the prefix of the namespace out of the names of elements"
+            self.tell(message, self.parser.CurrentLineNumber)
 
     def end(self, tag: str) -> None:
         """The end of an element."""
