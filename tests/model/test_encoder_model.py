@@ -152,6 +152,7 @@ def changed_tokenizer(change):
 
 
 DAMAGED_MAP = {"type": "Precompiled", "precompiled_charsmap": "AAAA"}  # at which the library panics
+NO_LENGTH = {"type": "FixedLength", "length": 0}  # as here, when it cuts a word
 
 
 @pytest.mark.parametrize(
@@ -179,6 +180,7 @@ DAMAGED_MAP = {"type": "Precompiled", "precompiled_charsmap": "AAAA"}  # at whic
         {"config": changed_config(transformer__get_text_config=1)},
         {"config": changed_config(pieces__window=1000)},
         {"tokenizer": changed_tokenizer(lambda tokenizer: tokenizer.update(normalizer=DAMAGED_MAP))},
+        {"tokenizer": changed_tokenizer(lambda tokenizer: tokenizer.update(pre_tokenizer=NO_LENGTH))},
         {"tokenizer": changed_tokenizer(lambda tokenizer: tokenizer["model"].update(unk_token="nothing"))},
     ],
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import pickle
 import random
+import struct
 import sys
 
 import numpy as np
@@ -284,6 +286,12 @@ def _no_unknown_piece(folder):
     file.write_text(file.read_text().replace('"unk_token": "<unk>"', '"unk_token": "nothing"'))
 
 
+def _no_length(folder):
+    file = folder / "tokenizer.json"
+    data = json.loads(file.read_text()) | {"pre_tokenizer": {"type": "FixedLength", "length": 0}}
+    file.write_text(json.dumps(data))
+
+
 def _pickled(folder):
     (folder / "model.safetensors").unlink()
     torch.save({"x": Ran(folder / "ran")}, folder / "pytorch_model.bin")
@@ -307,6 +315,7 @@ class Ran:
         (_without_tokenizer, "has no tokenizer"),
         (_other_tokenizer, "it is another's"),
         (_no_unknown_piece, "tokenizer of .* does not work"),
+        (_no_length, "tokenizer of .* does not work"),
         (_rewrite_parameters(lambda tensors: {f"x.{name}": t for name, t in tensors.items()}), "have no embeddings"),
         (_rewrite_parameters(lambda tensors: {name: t for name, t in tensors.items() if ".2." not in name}), "layer.2"),
         (_rewrite_parameters(lambda tensors: {name: t * math.nan for name, t in tensors.items()}), "not numbers"),
@@ -319,6 +328,17 @@ def test_directories_that_are_not_complete_are_refused(tmp_path, damage, message
     with pytest.raises(DiscoparseError, match=message):
         read_pretrained(folder)
     assert not (folder / "ran").exists()
+
+
+def test_a_tokenizer_that_fails_at_some_words_only(tmp_path):
+    """The map of characters has one entry, which leads out of it: an "a" is looked up, and the library panics."""
+    cut_off = base64.b64encode(struct.pack("<II", 4, 500 << 10) + b"\0").decode()
+    tokenizer = read_pretrained(save_encoder("bert", tmp_path))[1]
+    data = json.loads(tokenizer.tokenizer) | {"normalizer": {"type": "Precompiled", "precompiled_charsmap": cut_off}}
+    pieces = PieceVocabulary.from_json(tokenizer.to_json(), json.dumps(data))
+    for cut in (pieces.pieces, lambda word: pieces.pieces_of([word])):
+        with pytest.raises(DiscoparseError, match="tokenizer fails: index out of bounds"):
+            cut("a")
 
 
 def test_tokens_that_the_encoder_has_no_embedding_for_are_left_out(tmp_path):
