@@ -258,6 +258,13 @@ def test_reading_prints_nothing(tmp_path, capfd):
     assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == before
 
 
+def test_older_versions_of_the_library_are_refused(tmp_path, monkeypatch):
+    folder = save_encoder("bert", tmp_path)
+    monkeypatch.setattr("transformers.__version__", "4.57.3")
+    with pytest.raises(UsageError, match=r"transformers 5 or newer, not 4\.57\.3"):
+        read_pretrained(folder)
+
+
 def _rewrite_parameters(change):
     def damage(folder):
         file = folder / "model.safetensors"

@@ -138,10 +138,13 @@ def require_transformers() -> None:
     """Say how to install the extra where it is missing."""
     try:
         import tokenizers
-        import transformers  # noqa: F401
+        import transformers
     except ImportError as error:
         raise UsageError(f"a pretrained encoder needs the package transformers ({error}): {INSTALL}") from None
     assert tokenizers
+    found = transformers.__version__
+    if int(found.partition(".")[0]) < 5:
+        raise UsageError(f"a pretrained encoder needs transformers 5 or newer, not {found}: {INSTALL}")
 
 
 def read_pretrained(
