@@ -258,6 +258,25 @@ def test_reading_prints_nothing(tmp_path, capfd):
     assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == before
 
 
+def test_trying_out_changes_nothing(tmp_path):
+    """No random numbers are drawn, as dropout does in training, and training goes on where it was on."""
+    _, module = loaded(save_encoder("bert", tmp_path))
+    for training in (True, False):
+        module.train(training)
+        state = torch.get_rng_state()
+        module.try_out()
+        assert torch.equal(torch.get_rng_state(), state)
+        assert all(part.training == training for part in module.modules())
+
+
+def test_vectors_of_another_shape_are_refused(tmp_path, monkeypatch):
+    """As of architectures that have fewer vectors than pieces."""
+    _, module = loaded(save_encoder("bert", tmp_path))
+    monkeypatch.setattr(module, "_states", lambda ids, lengths: torch.zeros(1, 1, module.config.size))
+    with pytest.raises(DiscoparseError, match=r"does not work: its vectors are \[1, 1, 16\]"):
+        module.try_out()
+
+
 def test_older_versions_of_the_library_are_refused(tmp_path, monkeypatch):
     folder = save_encoder("bert", tmp_path)
     monkeypatch.setattr("transformers.__version__", "4.57.3")
