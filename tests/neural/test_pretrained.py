@@ -307,6 +307,13 @@ def _other_tokenizer(folder):
     (folder / "other" / "tokenizer.json").replace(folder / "tokenizer.json")
 
 
+def _one_embedding_too_few(folder):
+    name = "embeddings.word_embeddings.weight"
+    _rewrite_parameters(lambda tensors: tensors | {name: tensors[name][:-1].clone()})(folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"vocab_size": config["vocab_size"] - 1}))
+
+
 def _no_unknown_piece(folder):
     file = folder / "tokenizer.json"
     file.write_text(file.read_text().replace('"unk_token": "<unk>"', '"unk_token": "nothing"'))
@@ -340,6 +347,7 @@ class Ran:
         (_pickled, "cannot be loaded"),
         (_without_tokenizer, "has no tokenizer"),
         (_other_tokenizer, "it is another's"),
+        (_one_embedding_too_few, "it is another's"),
         (_no_unknown_piece, "tokenizer of .* does not work"),
         (_no_length, "tokenizer of .* does not work"),
         (_rewrite_parameters(lambda tensors: {f"x.{name}": t for name, t in tensors.items()}), "have no embeddings"),
