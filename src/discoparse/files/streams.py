@@ -54,8 +54,8 @@ def printable(path: PathLike) -> str:
 def encodable(text: str) -> str:
     """Text as it can be written: `�` for half a surrogate pair, as emoji have that were cut in two.
 
-    >>> encodable("ok \ud83d") == "ok \ufffd"
-    True
+    >>> encodable("ok " + chr(0xD83D))
+    'ok �'
     """
     try:
         text.encode("utf-8")
