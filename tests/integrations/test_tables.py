@@ -26,6 +26,10 @@ def test_columns_are_those_of_records():
     assert list(tables.COLUMNS) == ["tree", *row]
 
 
+def cut_emoji() -> Tree:
+    return Tree([Token("\ud83d", "X"), Token("🙂", "X")], Node("S", [0, 1]))
+
+
 class TestArrow:
     @pytest.fixture(autouse=True)
     def library(self):
@@ -36,6 +40,9 @@ class TestArrow:
         assert table.schema == tables.arrow_schema()
         assert table.to_pylist() == rows([small(), *example_trees()])
         assert table.num_rows == sum(len(tree.to_records()) for tree in [small(), *example_trees()])
+
+    def test_half_a_surrogate_pair(self):
+        assert tables.to_arrow([cut_emoji()])["text"].to_pylist() == ["\ufffd 🙂", "\ufffd", "🙂"]
 
     def test_types(self):
         types = {field.name: str(field.type) for field in tables.arrow_schema()}
@@ -82,6 +89,9 @@ class TestPandas:
         assert list(frame.columns) == list(tables.COLUMNS)
         plain = frame.astype(object).where(frame.notna(), None).to_dict("records")
         assert plain == rows(trees)
+
+    def test_half_a_surrogate_pair(self):
+        assert list(tables.to_pandas([cut_emoji()])["text"]) == ["\ufffd 🙂", "\ufffd", "🙂"]
 
     def test_missing_values_leave_integers_integers(self):
         frame = tables.to_pandas([small()])

@@ -6,9 +6,11 @@ import dataclasses
 import json
 import pickle
 import socket
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
+import torch.nn.modules.module as torch_module
 from random_model import random_parser
 
 import discoparse.model.model
@@ -26,6 +28,7 @@ pytest.importorskip("transformers", reason="the extra `transformers` is not inst
 
 from tiny_encoders import save_encoder
 
+from discoparse.neural import unfilled
 from discoparse.neural.pretrained import read_pretrained
 from discoparse.neural.unfilled import transformer_of
 
@@ -149,6 +152,7 @@ def changed_tokenizer(change):
 
 
 DAMAGED_MAP = {"type": "Precompiled", "precompiled_charsmap": "AAAA"}  # at which the library panics
+NO_LENGTH = {"type": "FixedLength", "length": 0}  # as here, when it cuts a word
 
 
 @pytest.mark.parametrize(
@@ -176,6 +180,7 @@ DAMAGED_MAP = {"type": "Precompiled", "precompiled_charsmap": "AAAA"}  # at whic
         {"config": changed_config(transformer__get_text_config=1)},
         {"config": changed_config(pieces__window=1000)},
         {"tokenizer": changed_tokenizer(lambda tokenizer: tokenizer.update(normalizer=DAMAGED_MAP))},
+        {"tokenizer": changed_tokenizer(lambda tokenizer: tokenizer.update(pre_tokenizer=NO_LENGTH))},
         {"tokenizer": changed_tokenizer(lambda tokenizer: tokenizer["model"].update(unk_token="nothing"))},
     ],
 )
@@ -221,6 +226,49 @@ def test_layers_by_any_name_are_limited():
     sizes = {"dim": 16, "n_heads": 4, "hidden_dim": 20, "vocab_size": 50, "n_layers": 10**9}
     with pytest.raises(ValueError, match="parts"), torch.device("meta"):
         transformer_of({"model_type": "distilbert", **sizes})
+
+
+def in_another_thread(what):
+    with ThreadPoolExecutor(1) as executor:
+        return executor.submit(what).result()
+
+
+def test_threads_that_load_models_leave_the_hub_as_it_was(monkeypatch):
+    """The switch is the library's, for all threads; the one that comes first need not be the one that leaves last."""
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    first, second = unfilled._offline(), unfilled._offline()
+    first.__enter__()
+    in_another_thread(second.__enter__)
+    first.__exit__(None, None, None)
+    assert constants.HF_HUB_OFFLINE
+    in_another_thread(lambda: second.__exit__(None, None, None))
+    assert not constants.HF_HUB_OFFLINE
+
+
+def test_only_the_modules_of_the_model_are_counted(monkeypatch):
+    """Other threads may make any number; the hook that counts is put there once, since they may be going through all
+    hooks at any time."""
+    monkeypatch.setattr(unfilled, "_MOST_MODULES", 5)
+    with unfilled._of_limited_size():
+        hooks = dict(torch_module._global_module_registration_hooks)
+        assert in_another_thread(lambda: made(20)) == 20
+        assert in_another_thread(lambda: made_within_the_limit(5)) == 5
+        with pytest.raises(ValueError, match="more than 5 parts"):
+            made(6)
+        assert torch_module._global_module_registration_hooks == hooks
+    assert torch_module._global_module_registration_hooks == hooks
+    assert made(20) == 20
+
+
+def made(number: int) -> int:
+    return len(torch.nn.Sequential(*(torch.nn.Identity() for _ in range(number))))
+
+
+def made_within_the_limit(number: int) -> int:
+    with unfilled._of_limited_size():
+        return made(number)
 
 
 def test_tables_that_are_not_on_disk_are_limited(parser):

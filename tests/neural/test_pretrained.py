@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import pickle
 import random
+import struct
 import sys
 
 import numpy as np
@@ -256,6 +258,32 @@ def test_reading_prints_nothing(tmp_path, capfd):
     assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == before
 
 
+def test_trying_out_changes_nothing(tmp_path):
+    """No random numbers are drawn, as dropout does in training, and training goes on where it was on."""
+    _, module = loaded(save_encoder("bert", tmp_path))
+    for training in (True, False):
+        module.train(training)
+        state = torch.get_rng_state()
+        module.try_out()
+        assert torch.equal(torch.get_rng_state(), state)
+        assert all(part.training == training for part in module.modules())
+
+
+def test_vectors_of_another_shape_are_refused(tmp_path, monkeypatch):
+    """As of architectures that have fewer vectors than pieces."""
+    _, module = loaded(save_encoder("bert", tmp_path))
+    monkeypatch.setattr(module, "_states", lambda ids, lengths: torch.zeros(1, 1, module.config.size))
+    with pytest.raises(DiscoparseError, match=r"does not work: its vectors are \[1, 1, 16\]"):
+        module.try_out()
+
+
+def test_older_versions_of_the_library_are_refused(tmp_path, monkeypatch):
+    folder = save_encoder("bert", tmp_path)
+    monkeypatch.setattr("transformers.__version__", "4.57.3")
+    with pytest.raises(UsageError, match=r"transformers 5 or newer, not 4\.57\.3"):
+        read_pretrained(folder)
+
+
 def _rewrite_parameters(change):
     def damage(folder):
         file = folder / "model.safetensors"
@@ -279,9 +307,22 @@ def _other_tokenizer(folder):
     (folder / "other" / "tokenizer.json").replace(folder / "tokenizer.json")
 
 
+def _one_embedding_too_few(folder):
+    name = "embeddings.word_embeddings.weight"
+    _rewrite_parameters(lambda tensors: tensors | {name: tensors[name][:-1].clone()})(folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"vocab_size": config["vocab_size"] - 1}))
+
+
 def _no_unknown_piece(folder):
     file = folder / "tokenizer.json"
     file.write_text(file.read_text().replace('"unk_token": "<unk>"', '"unk_token": "nothing"'))
+
+
+def _no_length(folder):
+    file = folder / "tokenizer.json"
+    data = json.loads(file.read_text()) | {"pre_tokenizer": {"type": "FixedLength", "length": 0}}
+    file.write_text(json.dumps(data))
 
 
 def _pickled(folder):
@@ -306,7 +347,9 @@ class Ran:
         (_pickled, "cannot be loaded"),
         (_without_tokenizer, "has no tokenizer"),
         (_other_tokenizer, "it is another's"),
+        (_one_embedding_too_few, "it is another's"),
         (_no_unknown_piece, "tokenizer of .* does not work"),
+        (_no_length, "tokenizer of .* does not work"),
         (_rewrite_parameters(lambda tensors: {f"x.{name}": t for name, t in tensors.items()}), "have no embeddings"),
         (_rewrite_parameters(lambda tensors: {name: t for name, t in tensors.items() if ".2." not in name}), "layer.2"),
         (_rewrite_parameters(lambda tensors: {name: t * math.nan for name, t in tensors.items()}), "not numbers"),
@@ -319,6 +362,17 @@ def test_directories_that_are_not_complete_are_refused(tmp_path, damage, message
     with pytest.raises(DiscoparseError, match=message):
         read_pretrained(folder)
     assert not (folder / "ran").exists()
+
+
+def test_a_tokenizer_that_fails_at_some_words_only(tmp_path):
+    """The map of characters has one entry, which leads out of it: an "a" is looked up, and the library panics."""
+    cut_off = base64.b64encode(struct.pack("<II", 4, 500 << 10) + b"\0").decode()
+    tokenizer = read_pretrained(save_encoder("bert", tmp_path))[1]
+    data = json.loads(tokenizer.tokenizer) | {"normalizer": {"type": "Precompiled", "precompiled_charsmap": cut_off}}
+    pieces = PieceVocabulary.from_json(tokenizer.to_json(), json.dumps(data))
+    for cut in (pieces.pieces, lambda word: pieces.pieces_of([word])):
+        with pytest.raises(DiscoparseError, match="tokenizer fails: index out of bounds"):
+            cut("a")
 
 
 def test_tokens_that_the_encoder_has_no_embedding_for_are_left_out(tmp_path):

@@ -210,7 +210,7 @@ def test_workers_do_not_import_pytorch(tmp_path):
 
 def test_wrong_numbers_of_jobs(parser):
     for wrong in (0, -2, 1.5):
-        with pytest.raises(UsageError, match="at least one"):
+        with pytest.raises(UsageError, match="from 1 to"):
             list(parser.stream(["Go."], jobs=wrong))  # type: ignore[arg-type]
 
 

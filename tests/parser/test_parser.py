@@ -20,7 +20,7 @@ from random_model import random_parser, save_random_model
 import discoparse.neural.forms
 import discoparse.parser.parser
 from discoparse import Parser, Tree, load
-from discoparse.errors import DiscoparseError
+from discoparse.errors import DiscoparseError, UsageError
 from discoparse.parser.passages import read_lines
 from discoparse.parser.tokens import LONGEST_SENTENCE
 
@@ -279,6 +279,23 @@ def test_a_pickled_parser_parses_alike():
 def test_a_parser_says_what_it_is():
     assert repr(PARSER) == "<Parser 'random', language en, trained on three sentences, on cpu>"
     assert repr(Parser(PARSER.network, PARSER.vocabulary)) == "<Parser 6 labels, 10 tags, on cpu>"
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2", 1025, 10**6])
+def test_numbers_of_threads_that_make_no_sense(tmp_path, monkeypatch, threads):
+    save_random_model(tmp_path)
+    told = []
+    monkeypatch.setattr(torch, "set_num_threads", told.append)
+    with pytest.raises(UsageError, match=r"threads: from 1 to 1,024 are possible"):
+        load(tmp_path, threads=threads)
+    assert not told
+
+
+def test_devices_may_be_those_of_pytorch(tmp_path):
+    save_random_model(tmp_path)
+    assert load(tmp_path, torch.device("cpu")).device == torch.device("cpu")
+    with pytest.raises(UsageError, match="unknown device None"):
+        load(tmp_path, None)
 
 
 def test_loading_leaves_the_threads_of_pytorch_alone(tmp_path):

@@ -232,6 +232,6 @@ def test_a_killed_template_is_told():
 
 
 def test_wrong_numbers_of_jobs():
-    for wrong in (0, -1, 1.5, True):
-        with pytest.raises(UsageError, match="at least one"):
+    for wrong in (0, -1, 1.5, True, 1025, 10**6):
+        with pytest.raises(UsageError, match="from 1 to"):
             Pool(wrong, Errand())  # type: ignore[arg-type]

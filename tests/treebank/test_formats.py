@@ -10,8 +10,21 @@ from treebank_files import problems, read
 
 from discoparse.errors import TreebankError
 from discoparse.tree import Node, Token, Tree
-from discoparse.treebank import Report, format_trees, jsonvalues
+from discoparse.treebank import FORMATS, Report, format_trees, jsonvalues, read_trees, write_trees
 from discoparse.treebank.discbracket import format_tree, parse_tree
+
+
+@pytest.mark.parametrize("format", [name for name, entry in FORMATS.items() if not entry.binary])
+def test_half_a_surrogate_pair_is_written_as_no_character(tmp_path: Path, format: str) -> None:
+    """Emoji are cut in two by programs that count in UTF-16, and come back from JSON like that."""
+    tree = Tree([Token("\ud83d", "X"), Token("🙂", "X")], Node("ROOT", [0, 1]), text="\ud83d🙂")
+    report = Report()
+    write_trees([tree], tmp_path / "file", format, report=report)
+    (back,) = read_trees(tmp_path / "file", format)
+    assert back.words == ["\ufffd", "🙂"]
+    assert back.text in (None, "\ufffd🙂")
+    assert any("(written \ufffd)" in message for message in report.messages())
+
 
 # -- export -----------------------------------------------------------------------------------------------------
 

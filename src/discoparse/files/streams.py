@@ -30,6 +30,7 @@ except ImportError:  # a Python that was built without it
 DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, LZMAError)  # what reading a cut or damaged compressed file raises
 _XZ = b"\xfd7zXZ\x00"  # begins an xz file
 _UNDECODED = re.compile("[\udc80-\udcff]")  # how Python keeps bytes that it cannot decode
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _DECLARED = re.compile(rb"<\?xml[^>]*?\bencoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 
 
@@ -48,6 +49,19 @@ def printable(path: PathLike) -> str:
     """
     text = _UNDECODED.sub(lambda found: f"\\x{ord(found.group()) - 0xDC00:02x}", os.fspath(path))
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def encodable(text: str) -> str:
+    """Text as it can be written: `�` for half a surrogate pair, as emoji have that were cut in two.
+
+    >>> encodable("ok " + chr(0xD83D))
+    'ok �'
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return _SURROGATES.sub("�", text)
+    return text
 
 
 def folder_files(folder: str, wanted: Callable[[str], bool]) -> list[str]:

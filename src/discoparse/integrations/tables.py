@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from discoparse.errors import UsageError
+from discoparse.files.streams import encodable
 from discoparse.tree import Tree
 
 if TYPE_CHECKING:
@@ -81,7 +82,10 @@ _PANDAS = {"int64": "int64", "int32": "Int32", "float64": "Float64", "string": "
 def _records(trees: Iterable[Tree]) -> Iterator[dict[str, Any]]:
     for number, tree in enumerate(trees):
         for record in tree.to_records():
-            yield {"tree": number, **record}
+            yield {
+                "tree": number,
+                **{name: encodable(value) if isinstance(value, str) else value for name, value in record.items()},
+            }
 
 
 def _import(library: str, extra: str) -> Any:

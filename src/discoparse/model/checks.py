@@ -135,8 +135,8 @@ def check_pieces(pieces: PieceVocabulary, config: PretrainedConfig) -> None:
         raise ValueError(f"the tokenizer has pieces up to {pieces.largest_id()}, the encoder {known} embeddings")
     try:
         pieces.pieces_of(["\U0010fffd"])  # nobody's character: a tokenizer must say something about it
-    except Exception as error:  # the library `tokenizers` has no others
-        raise ValueError(f"the tokenizer fails on an unknown character ({error})") from None
+    except DiscoparseError as error:
+        raise ValueError(str(error)) from None
     if pieces.window <= len(pieces.prefix) + len(pieces.suffix):
         raise ValueError(f"a window of {pieces.window} pieces has no room for a word")
 

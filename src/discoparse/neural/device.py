@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import torch
 
 DEVICES = ("auto", "cpu", "cuda")
+_MOST_THREADS = 1024  # PyTorch starts as many as it is told to, and a million leave no program of the user any
 
 
 def choose_device(name: str = "auto") -> torch.device:
@@ -27,7 +28,7 @@ def choose_device(name: str = "auto") -> torch.device:
     available = torch.cuda.is_available()
     if name == "auto":
         name = "cuda" if available else "cpu"
-    kind = name.partition(":")[0]
+    kind = str(name).partition(":")[0]  # of a `torch.device`, too
     if kind not in DEVICES:
         raise UsageError(f"unknown device {name!r}: choose one of {', '.join(DEVICES)}")
     if kind == "cuda" and not available:
@@ -56,8 +57,8 @@ def _may_have_gpu() -> bool:
 
 def use_threads(count: int) -> None:
     """Set the number of CPU cores that PyTorch, if it is loaded, may use in this process."""
-    if count < 1:
-        raise UsageError(f"{count} threads: at least one is needed")
+    if type(count) is not int or not 1 <= count <= _MOST_THREADS:
+        raise UsageError(f"{count!r} threads: from 1 to {_MOST_THREADS:,} are possible")
     if "torch" in sys.modules:
         import torch
 

@@ -6,12 +6,14 @@ Every word is cut on its own, so that a form is cut once, whatever stands around
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from discoparse.errors import DiscoparseError
 from discoparse.transform.spelling import plain_word
 
 if TYPE_CHECKING:
@@ -57,7 +59,9 @@ class PieceVocabulary:
         """The ids of a word's pieces; at least one."""
         found = self._kept.get(form)
         if found is None:
-            found = self._limited(self._cut.encode([_word(form)], is_pretokenized=True, add_special_tokens=False).ids)
+            with panics_told():
+                cut = self._cut.encode([_word(form)], is_pretokenized=True, add_special_tokens=False)
+            found = self._limited(cut.ids)
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
             self._kept[form] = found
@@ -68,7 +72,8 @@ class PieceVocabulary:
         found: list[list[int]] = []
         for start in range(0, len(forms), _AT_ONCE):
             words = [[_word(form)] for form in forms[start : start + _AT_ONCE]]
-            cut = self._cut.encode_batch(words, is_pretokenized=True, add_special_tokens=False)
+            with panics_told():
+                cut = self._cut.encode_batch(words, is_pretokenized=True, add_special_tokens=False)
             found += [self._limited(encoding.ids) for encoding in cut]
         return found
 
@@ -111,6 +116,18 @@ class PieceVocabulary:
             raise
         except BaseException as error:  # all that the library raises for a file that is not a tokenizer's, and panics
             raise ValueError(f"it is not a tokenizer ({error})") from None
+
+
+@contextmanager
+def panics_told() -> Iterator[None]:
+    """All that the library raises for a tokenizer that makes no sense; panics are no `Exception` and would end more
+    than what is parsed. Some tokenizers fail at some words only."""
+    try:
+        yield
+    except (DiscoparseError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        raise DiscoparseError(f"the pretrained encoder's tokenizer fails: {error}") from None
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from discoparse.neural.config import PretrainedConfig
 from discoparse.neural.device import to_device
 from discoparse.neural.eight_bit import EightBitLinear
 from discoparse.neural.graphs import Graphs
-from discoparse.neural.pieces import PieceBatch, PieceVocabulary
+from discoparse.neural.pieces import PieceBatch, PieceVocabulary, panics_told
 from discoparse.neural.unfilled import transformer_of
 
 INSTALL = "pip install 'discoparse[transformers]'"
@@ -138,10 +138,13 @@ def require_transformers() -> None:
     """Say how to install the extra where it is missing."""
     try:
         import tokenizers
-        import transformers  # noqa: F401
+        import transformers
     except ImportError as error:
         raise UsageError(f"a pretrained encoder needs the package transformers ({error}): {INSTALL}") from None
     assert tokenizers
+    found = transformers.__version__
+    if int(found.partition(".")[0]) < 5:
+        raise UsageError(f"a pretrained encoder needs transformers 5 or newer, not {found}: {INSTALL}")
 
 
 def read_pretrained(
@@ -188,8 +191,9 @@ def read_pretrained(
             "know what follows it. Choose an encoder, or a decoder that takes a four-dimensional attention mask"
         )
     try:
-        pieces = _piece_vocabulary(tokenizer, transformer)
-    except Exception as error:  # the library `tokenizers` has no others
+        with panics_told():
+            pieces = _piece_vocabulary(tokenizer, transformer)
+    except DiscoparseError as error:
         raise DiscoparseError(f"the tokenizer of {source} does not work: {_first_line(error)}") from None
     pretrained = PretrainedConfig(
         transformer=config.to_diff_dict() | {"model_type": config.model_type},

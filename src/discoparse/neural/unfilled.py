@@ -5,6 +5,7 @@ Nothing is fetched, no code but the library's runs, and sizes that would take ho
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -51,29 +52,57 @@ def _kept(value: Any) -> Any:
 
 @contextmanager
 def _offline() -> Iterator[None]:
-    """Without the Hugging Face hub: some architectures look there for a part that they have by default."""
+    """Without the Hugging Face hub: some architectures look there for a part that they have by default.
+
+    The library has one switch for all threads: the first that comes here turns it, the last that leaves turns it back.
+    """
     from huggingface_hub import constants
 
-    before, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, True
+    with _here.lock:
+        if not _here.count:
+            _here.before, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, True
+        _here.count += 1
     try:
         yield
     finally:
-        constants.HF_HUB_OFFLINE = before
+        with _here.lock:
+            _here.count -= 1
+            if not _here.count:
+                constants.HF_HUB_OFFLINE = _here.before
+
+
+class _Here:
+    """How many threads make a transformer, and whether the hub was switched off before."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.count = 0
+        self.before = False
+        self.counts_modules = False  # the hook is there
+
+
+_here = _Here()
+_made = threading.local()  # `left`: how many modules this thread may still make; None where it may make any number
 
 
 @contextmanager
 def _of_limited_size() -> Iterator[None]:
     """Refuse more modules than any transformer has: every architecture has its own name for the number of layers."""
-    made = 0
-
-    def count(*_: Any) -> None:
-        nonlocal made
-        made += 1
-        if made > _MOST_MODULES:
-            raise ValueError(f"it has more than {_MOST_MODULES:,} parts")
-
-    hook = register_module_module_registration_hook(count)
+    with _here.lock:
+        if not _here.counts_modules:  # it stays: other threads may be going through all hooks when this one is ready
+            register_module_module_registration_hook(_count_module)
+            _here.counts_modules = True
+    _made.left = _MOST_MODULES
     try:
         yield
     finally:
-        hook.remove()
+        _made.left = None
+
+
+def _count_module(*_: Any) -> None:
+    left = getattr(_made, "left", None)
+    if left is None:
+        return
+    if not left:
+        raise ValueError(f"it has more than {_MOST_MODULES:,} parts")
+    _made.left = left - 1

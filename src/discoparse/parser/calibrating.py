@@ -78,7 +78,13 @@ def fit(parser: Parser, gold: Sequence[Tree], notice: Callable[[str], None] = la
 
 
 def _some(gold: Sequence[Tree], most: int) -> Sequence[Tree]:
-    """At most so many of the trees, evenly chosen."""
+    """At most so many of the trees, evenly chosen.
+
+    >>> _some(range(7), 4), _some(range(7), 7), _some(range(0), 7)
+    (range(0, 7, 2), range(0, 7), range(0, 0))
+    >>> len(_some(range(25), 10))
+    9
+    """
     return gold[:: max(1, -(-len(gold) // most))]
 
 

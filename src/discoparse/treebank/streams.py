@@ -9,7 +9,7 @@ from typing import Any
 
 from discoparse.errors import Problem, TreebankWarning, UsageError
 from discoparse.files.atomic import PathLike
-from discoparse.files.streams import STANDARD, decoded, open_bytes, open_for_writing, path_list, printable
+from discoparse.files.streams import STANDARD, decoded, encodable, open_bytes, open_for_writing, path_list, printable
 from discoparse.tree import Tree
 from discoparse.treebank.formats import (
     Format,
@@ -110,7 +110,15 @@ def format_trees(trees: Iterable[Tree], format: str, report: Report, **options: 
     chosen = check_options(entry, entry.write_options, options)
     if entry.name == "json":
         chosen["array"] = True
-    return entry.write(trees, report, **chosen)
+    return _encodable(entry.write(trees, report, **chosen), format, report)
+
+
+def _encodable(pieces: Iterable[str], format: str, report: Report) -> Iterator[str]:
+    for piece in pieces:
+        written = encodable(piece)
+        if written is not piece:
+            report.not_written(format, "halves of surrogate pairs (written �)")
+        yield written
 
 
 def _shown(path: str) -> str:

@@ -18,6 +18,7 @@ from discoparse.parser.jobs.worker import Work
 from discoparse.parser.jobs.workers import Crew, Worker, WorkerDied, crew
 
 _AHEAD = 2  # as many times these tasks are begun, or done and not taken yet
+_MOST_JOBS = 1024  # of which each is a process: a million would leave no program of the user any
 _PATIENCE = 0.05  # seconds to wait for results before an idle source is looked at again
 
 # Takes what workers ask, in the order of the tasks, and gives an answer to each, in any order: (index, answer).
@@ -36,8 +37,8 @@ class Pool:
     """
 
     def __init__(self, jobs: int, work: Work, notice: Callable[[str], None] = lambda message: None) -> None:
-        if type(jobs) is not int or jobs < 1:
-            raise UsageError(f"{jobs!r} jobs: at least one is needed")
+        if type(jobs) is not int or not 1 <= jobs <= _MOST_JOBS:
+            raise UsageError(f"{jobs!r} jobs: from 1 to {_MOST_JOBS:,} are possible")
         self.jobs = jobs
         self._notice = notice
         self._crew: Crew = crew(work)
