@@ -297,6 +297,46 @@ def test_a_further_head_must_come_in_time_once_it_has_begun(catalogue, monkeypat
         assert slow.recv(100) == b""
 
 
+@pytest.mark.parametrize(
+    ("request_", "more"),
+    [
+        (b"POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n", b"a part of the body"),
+        (b"GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n", b"\r\n"),
+    ],
+)
+def test_what_begins_no_request_does_not_keep_a_connection(catalogue, monkeypatch, request_, more):
+    monkeypatch.setattr(discoparse.serve.server, "_IDLE_SECONDS", 0.5)
+    with running(catalogue) as (client, _), _connect(client) as idle:
+        idle.sendall(request_)
+        assert idle.recv(100).startswith(b"HTTP/1.1 404 ")
+        time.sleep(0.1)  # for the rest of the answer
+        idle.sendall(more)
+        while idle.recv(1 << 16):  # to the end, or until it has taken too long
+            pass
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can tell what a client has taken")
+def test_a_client_that_does_not_take_its_answers_is_left(catalogue, monkeypatch):
+    monkeypatch.setattr(discoparse.serve.connections, "TAKING_SECONDS", 0.5)
+    asked = 1500  # so many answers do not fit into what the system keeps for a connection
+    with running(catalogue) as (client, _), _connect(client) as silent, _connect(client) as slow:
+        for connection in (silent, slow):
+            connection.sendall(b"GET /main.js HTTP/1.1\r\nHost: a\r\n\r\n" * asked)
+        wanted = asked * len(client.get("/main.js").content)
+        taken = 0
+        while taken < wanted:
+            time.sleep(0.01)
+            part = slow.recv(1 << 17)
+            assert part != b""
+            taken += len(part)
+        time.sleep(1)
+        taken = 0
+        with suppress(ConnectionError):
+            while part := silent.recv(1 << 20):
+                taken += len(part)
+        assert taken < wanted
+
+
 def test_endless_heads_are_refused(client):
     with _connect(client) as endless:
         endless.sendall(b"GET /api/v1/health HTTP/1.1\r\n")
