@@ -197,6 +197,49 @@ def test_labels_that_come_late_stay_out_of_other_modes(page):
     assert first.locator(".panel").inner_html() == ""
 
 
+def test_best_trees_that_come_late_leave_what_was_done_meanwhile(page):
+    first = page.locator("article.sentence").first
+    own = outline(first)
+    page.wait_for_load_state("networkidle")
+    _hold(page)
+    first.locator("[data-mode=choose]").click()
+    _until_held(page, 1)
+    first.locator("[data-mode=look]").click()
+    first.locator("svg g.node").last.click()
+    assert first.locator("svg g.collapsed").count() == 1
+    _release(page, 0)
+    assert first.locator("svg g.collapsed").count() == 1
+    assert first.locator(".panel").inner_html() == ""
+    assert outline(first) == own
+
+
+def test_best_trees_that_come_after_a_correction_are_those_of_the_parser(page):
+    first = page.locator("article.sentence").first
+    own = outline(first)
+    page.wait_for_load_state("networkidle")
+    first.locator("[data-mode=correct]").click()
+    first.locator(".correction").wait_for()
+    _hold(page)
+    first.locator("[data-mode=choose]").click()
+    _until_held(page, 1)
+    first.locator("[data-mode=correct]").click()
+    page.evaluate("() => { window.fetch = window.reached; }")
+    _say(first, [0, 1, 3])
+    until_chips(page, "constituent: What did … say")
+    first.locator("svg .changed").first.wait_for()
+    _release(page, 0)
+    assert first.locator("svg .changed").count() > 0  # what is new is still marked
+    first.get_by_label("Undo").click()
+    until_chips(page)
+    until(page, "document.querySelector('.info').textContent.includes('onstituent')")
+    assert outline(first) == own
+    first.locator("[data-mode=choose]").click()
+    first.locator(".best label").first.wait_for()
+    descriptions = first.locator(".best .what").all_inner_texts()
+    assert descriptions.count("the parser’s tree") == 1
+    assert set(descriptions[8:]) <= {"the parser’s tree"}  # it need not be one of the eight best
+
+
 def _correct_another(first):
     """Choose another tree than the parser's, to correct it."""
     first.locator("[data-mode=choose]").click()
