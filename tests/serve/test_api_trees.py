@@ -95,4 +95,12 @@ def test_evaluate(client):
     assert "2 predicted" in error(post(client, "evaluate", gold=WAKE, predicted=f"{FLAT}\n{FLAT}"), 422)
 
 
+def test_too_many_trees_are_not_read_to_the_end(client):
+    """What comes after them would be told of otherwise."""
+    data = post(client, "convert", tree="(S (N 0=I))", format="json").json()
+    for trees in ("(S (N 0=I))\n" * 21 + "(S", data * 21 + [{}]):
+        assert "more than 20 trees" in error(post(client, "convert", tree=trees), 422)
+    assert post(client, "convert", tree=data * 20).status_code == 200
+
+
 _NO_MARKS = {"nodes": {}, "tokens": {}}

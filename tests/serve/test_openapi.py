@@ -41,6 +41,7 @@ def test_its_schemas_are_schemas(described):
         ("parse", {"text": "What did you say?", "consensus": True}),
         ("parse", {"text": "What did you say?", "best": 3}),
         ("parse", {"tokens": WORDS, "constraints": {"constituents": [[0, 1], [1, 2]]}}),
+        ("parse", {"tokens": WORDS, "constraints": {"tags": {"0": "no such tag"}}}),
         ("parse", {"text": "Xyzzy plugh.", "model": None}),
         ("parse", {"text": "a" * 5001}),
         ("derive", {"text": "What did you say?"}),

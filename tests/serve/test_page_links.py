@@ -21,10 +21,12 @@ def test_skipping_to_the_trees_leaves_the_link(page):
         [1, 2],
         {"nothing": 1},
         {"text": 5},
+        {"text": ""},
         {"tokens": 5},
         {"tokens": ["a", "b"]},
         {"tokens": [["a", 1]]},
         {"text": "a", "saved": [None]},
+        {"text": "a", "saved": [{"best": "length"}]},
         {"text": "a", "options": 3},
     ],
 )
@@ -77,6 +79,18 @@ def test_an_empty_text_has_no_link(page):
     page.fill("#text", "")
     until(page, "document.querySelectorAll('article').length == 0")
     assert "#" not in page.url
+
+
+def test_back_to_an_address_without_a_link(open_page):
+    page = open_page("/")
+    page.evaluate("hash => { location.hash = hash; }", link_of({"text": "I see.", "model": "one"})[1:])
+    page.locator("article.sentence svg.tree").wait_for()
+    page.go_back()
+    until(page, "document.querySelectorAll('article').length == 0")
+    assert page.input_value("#text") == ""
+    page.go_forward()
+    page.locator("article.sentence svg.tree").wait_for()
+    assert page.input_value("#text") == "I see."
 
 
 def test_a_link_with_a_model_that_is_not_here(open_page):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from browsing import TEXT, link_of, outline, parse, until, until_chips
+from browsing import TEXT, hold, link_of, outline, parse, release, until, until_chips, until_held
 from serving import running
 
 from discoparse.serve.settings import Settings
@@ -24,30 +24,6 @@ def _say(sentence, words, action="require"):
     for k in words:
         sentence.locator(".words button").nth(k).click()
     sentence.locator(f"[data-do={action}]").click()
-
-
-def _hold(page):
-    """From now on, requests wait until `_release` lets one of them go."""
-    page.evaluate(
-        """() => {
-            window.reached ??= window.fetch;
-            window.held = [];
-            const released = () => new Promise((go) => window.held.push(go));
-            window.fetch = (...values) => released().then(() => window.reached(...values));
-        }"""
-    )
-
-
-def _release(page, *numbers):
-    """Let these of the requests that wait go, in this order; others are not held from now on."""
-    page.evaluate("() => { window.fetch = window.reached; }")
-    for number in numbers:
-        page.evaluate("number => window.held[number]()", number)
-        page.wait_for_timeout(150)  # its answer may be looked at
-
-
-def _until_held(page, count):
-    until(page, f"window.held.length == {count}")
 
 
 def _reach(page, is_there):
@@ -105,12 +81,12 @@ def test_undo_after_the_menu(page, correcting, kind):
 
 def test_undo_while_a_correction_is_parsed(page, correcting):
     labels = _labels(correcting)
-    _hold(page)
+    hold(page)
     _say(correcting, [1, 2])
-    _until_held(page, 1)
+    until_held(page, 1)
     page.keyboard.press("Control+z")
-    _until_held(page, 2)
-    _release(page, 1, 0)
+    until_held(page, 2)
+    release(page, 1, 0)
     until_chips(page)
     assert _labels(correcting) == labels
     assert correcting.locator("[data-do=undo]").is_disabled()
@@ -120,24 +96,24 @@ def test_undo_while_a_correction_is_parsed(page, correcting):
 
 def test_a_correction_that_is_refused_while_others_were_made(page, correcting):
     """The one before it was not parsed yet, and is not lost."""
-    _hold(page)
+    hold(page)
     _say(correcting, [1, 2])
-    _until_held(page, 1)
+    until_held(page, 1)
     _say(correcting, [2, 3])
-    _until_held(page, 2)
-    _release(page, 0, 1)
+    until_held(page, 2)
+    release(page, 0, 1)
     until_chips(page, "constituent: did you")
     until(page, "document.querySelector('.info').textContent.includes('overlap')")
     assert any(name.endswith(": did you") for name in _labels(correcting))
 
 
 def test_a_double_click_says_it_once(page, correcting):
-    _hold(page)
+    hold(page)
     for k in (1, 2):
         correcting.locator(".words button").nth(k).click()
     correcting.locator("[data-do=require]").dblclick()
-    _until_held(page, 1)
-    _release(page, 0)
+    until_held(page, 1)
+    release(page, 0)
     until_chips(page, "constituent: did you")
     correcting.locator("[data-do=undo]").click()
     until_chips(page)
@@ -189,12 +165,55 @@ def test_labels_are_asked_for_again(page):
 def test_labels_that_come_late_stay_out_of_other_modes(page):
     first = page.locator("article.sentence").first
     page.wait_for_load_state("networkidle")
-    _hold(page)
+    hold(page)
     first.locator("[data-mode=correct]").click()
-    _until_held(page, 1)
+    until_held(page, 1)
     first.locator("[data-mode=look]").click()
-    _release(page, 0)
+    release(page, 0)
     assert first.locator(".panel").inner_html() == ""
+
+
+def test_best_trees_that_come_late_leave_what_was_done_meanwhile(page):
+    first = page.locator("article.sentence").first
+    own = outline(first)
+    page.wait_for_load_state("networkidle")
+    hold(page)
+    first.locator("[data-mode=choose]").click()
+    until_held(page, 1)
+    first.locator("[data-mode=look]").click()
+    first.locator("svg g.node").last.click()
+    assert first.locator("svg g.collapsed").count() == 1
+    release(page, 0)
+    assert first.locator("svg g.collapsed").count() == 1
+    assert first.locator(".panel").inner_html() == ""
+    assert outline(first) == own
+
+
+def test_best_trees_that_come_after_a_correction_are_those_of_the_parser(page):
+    first = page.locator("article.sentence").first
+    own = outline(first)
+    page.wait_for_load_state("networkidle")
+    first.locator("[data-mode=correct]").click()
+    first.locator(".correction").wait_for()
+    hold(page)
+    first.locator("[data-mode=choose]").click()
+    until_held(page, 1)
+    first.locator("[data-mode=correct]").click()
+    page.evaluate("() => { window.fetch = window.reached; }")
+    _say(first, [0, 1, 3])
+    until_chips(page, "constituent: What did … say")
+    first.locator("svg .changed").first.wait_for()
+    release(page, 0)
+    assert first.locator("svg .changed").count() > 0  # what is new is still marked
+    first.get_by_label("Undo").click()
+    until_chips(page)
+    until(page, "document.querySelector('.info').textContent.includes('onstituent')")
+    assert outline(first) == own
+    first.locator("[data-mode=choose]").click()
+    first.locator(".best label").first.wait_for()
+    descriptions = first.locator(".best .what").all_inner_texts()
+    assert descriptions.count("the parser’s tree") == 1
+    assert set(descriptions[8:]) <= {"the parser’s tree"}  # it need not be one of the eight best
 
 
 def _correct_another(first):
@@ -239,11 +258,11 @@ def test_a_correction_of_a_chosen_tree_while_another_is_parsed(page):
     """The chosen tree is still shown then. What was said of it is not lost, and its differences are not said again."""
     first = page.locator("article.sentence").first
     _correct_another(first)
-    _hold(page)
+    hold(page)
     for count, word in enumerate((0, 1), 1):
         _tag(first, word, "NN")
-        _until_held(page, count)
-    _release(page, 0, 1)
+        until_held(page, count)
+    release(page, 0, 1)
     until(page, "[...document.querySelectorAll('.chip')].some(chip => chip.textContent.startsWith('NN: did'))")
     page.wait_for_load_state("networkidle")
     assert [chip for chip in first.locator(".chip").all_inner_texts() if chip.startswith("NN: What")]

@@ -18,14 +18,12 @@ from pathlib import Path
 import httpx
 import pytest
 from command_line import run_main
-from serving import running
+from serving import wait_for
 from tiny_models import tiny_model
 
-import discoparse.serve.connections
 from discoparse.errors import DiscoparseError
 from discoparse.serve.app import create_app
 from discoparse.serve.server import _listening, configured
-from discoparse.serve.settings import Settings
 from discoparse.serve.workers import supervise
 
 
@@ -186,10 +184,10 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="ne
 @needs_proc
 def test_a_worker_that_dies_is_replaced(model):
     with served(model, "--workers", "2") as (process, address):
-        _wait_for(lambda: len(_children(process)) == 2)
+        wait_for(lambda: len(_children(process)) == 2)
         before = _children(process)
         os.kill(before[0], signal.SIGKILL)
-        _wait_for(lambda: len(_children(process)) == 2 and before[0] not in _children(process))
+        wait_for(lambda: len(_children(process)) == 2 and before[0] not in _children(process))
         assert before[1] in _children(process)
         for _ in range(20):  # over new connections: both workers get some
             assert httpx.post(f"{address}api/v1/parse", json={"tokens": ["a"]}).status_code == 200
@@ -201,11 +199,11 @@ def test_a_worker_that_dies_is_replaced(model):
 @needs_proc
 def test_workers_end_with_a_supervisor_that_is_killed(model):
     with served(model, "--workers", "2") as (process, address):
-        _wait_for(lambda: len(_children(process)) == 2)
+        wait_for(lambda: len(_children(process)) == 2)
         workers = _children(process)
         process.kill()
         process.wait()
-        _wait_for(lambda: not any(_is_running(worker) for worker in workers))
+        wait_for(lambda: not any(_is_running(worker) for worker in workers))
         with pytest.raises(httpx.NetworkError):  # refused, or cut off by the last thread of a worker
             httpx.get(f"{address}api/v1/health")
 
@@ -262,106 +260,3 @@ def test_the_extra_is_asked_for(model, monkeypatch):
     status, _, errors = run_main("serve", "-m", model)
     assert status == 2
     assert "pip install 'discoparse[serve]'" in errors
-
-
-# -- connections --------------------------------------------------------------------------------------------------
-
-
-def _connect(client):
-    return socket.create_connection((client.base_url.host, client.base_url.port), timeout=10)
-
-
-def test_silent_connections_are_closed(catalogue, monkeypatch):
-    monkeypatch.setattr(discoparse.serve.connections, "HEAD_SECONDS", 0.2)
-    with running(catalogue) as (client, _), _connect(client) as silent, _connect(client) as slow:
-        slow.sendall(b"POST /api/v1/parse HTTP/1.1\r\nHost: a\r\n")
-        assert silent.recv(100) == b""
-        assert slow.recv(100) == b""
-        assert client.get("/api/v1/health").status_code == 200
-
-
-def test_a_further_head_must_come_in_time_once_it_has_begun(catalogue, monkeypatch):
-    monkeypatch.setattr(discoparse.serve.connections, "HEAD_SECONDS", 0.2)
-    request = b"GET /api/v1/models HTTP/1.1\r\nHost: a\r\n\r\n"
-    with running(catalogue) as (client, _), _connect(client) as slow:
-        for pause in (0.5, 0):  # between requests, there is more time
-            slow.sendall(request)
-            assert slow.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
-            time.sleep(pause)
-            slow.settimeout(0.1)
-            with suppress(TimeoutError):
-                while True:
-                    assert slow.recv(1 << 16) != b""
-            slow.settimeout(10)
-        slow.sendall(request[:-2])
-        assert slow.recv(100) == b""
-
-
-def test_endless_heads_are_refused(client):
-    with _connect(client) as endless:
-        endless.sendall(b"GET /api/v1/health HTTP/1.1\r\n")
-        sent = 0
-        with suppress(OSError):  # closed while we still send
-            while sent < 10_000:
-                endless.sendall(b"X-Header: " + b"a" * 1000 + b"\r\n")
-                sent += 1
-    assert sent < 10_000
-    assert client.get("/api/v1/health").status_code == 200
-
-
-def test_a_body_that_is_announced_as_too_large_is_not_waited_for(client):
-    with _connect(client) as large:
-        large.sendall(b"POST /api/v1/parse HTTP/1.1\r\nHost: a\r\nContent-Length: 20001\r\n\r\n")
-        assert large.recv(1000).startswith(b"HTTP/1.1 413 ")
-
-
-def test_a_body_that_does_not_come(catalogue):
-    with running(catalogue, Settings(body_seconds=0.2)) as (client, _), _connect(client) as slow:
-        slow.sendall(b"POST /api/v1/parse HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{")
-        answer = b""
-        while part := slow.recv(1000):
-            answer += part
-        assert answer.startswith(b"HTTP/1.1 408 ")
-
-
-def test_clients_that_leave_are_counted(catalogue):
-    with running(catalogue) as (client, app):
-        body = b'{"model": "one", "tokens": [' + b",".join([b'["a","b","c","d","e","f","g","h"]'] * 900) + b"]}"
-        with _connect(client) as leaving:
-            head = f"POST /api/v1/parse HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n"
-            leaving.sendall(head.encode() + body)
-            _wait_for(lambda: app.api.metrics.value("waiting") == 1)
-        _wait_for(lambda: app.api.metrics.value("abandoned_total") == 1)
-        _wait_for(lambda: app.api.metrics.value("waiting") == 0)
-
-
-def _wait_for(condition):
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-
-
-@pytest.mark.parametrize(
-    "request_",
-    [
-        b"nonsense\r\n\r\n",
-        b"GET / HTTP/9.9\r\n\r\n",
-        b"GET \xff\xfe HTTP/1.1\r\nHost: a\r\n\r\n",
-        b"GET http://other.example/etc/passwd HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
-        b"POST /api/v1/parse HTTP/1.1\r\nHost: a\r\nContent-Length: -5\r\n\r\n",
-        b"POST /api/v1/parse HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n",
-        b"POST /api/v1/parse HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        b"POST /api/v1/parse HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nZZZ\r\n",
-        b"GET /api/v1/health HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n",
-        b"OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
-        b"GET /api/v1/health HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: close, Upgrade\r\n\r\n",
-    ],
-)
-def test_heads_that_play_tricks(client, request_, capfd):
-    with _connect(client) as connection:
-        connection.sendall(request_)
-        answer = connection.recv(1000)
-    assert answer == b"" or answer.startswith((b"HTTP/1.1 4", b"HTTP/1.1 200"))
-    assert client.get("/api/v1/health").status_code == 200
-    assert "Traceback" not in capfd.readouterr().err

@@ -67,3 +67,27 @@ def outline(sentence):
 def link_of(view):
     """The address that carries this view."""
     return "/#" + base64.urlsafe_b64encode(json.dumps(view).encode()).decode().rstrip("=")
+
+
+def hold(page):
+    """From now on, requests wait until `release` lets one of them go."""
+    page.evaluate(
+        """() => {
+            window.reached ??= window.fetch;
+            window.held = [];
+            const released = () => new Promise((go) => window.held.push(go));
+            window.fetch = (...values) => released().then(() => window.reached(...values));
+        }"""
+    )
+
+
+def release(page, *numbers):
+    """Let these of the requests that wait go, in this order; others are not held from now on."""
+    page.evaluate("() => { window.fetch = window.reached; }")
+    for number in numbers:
+        page.evaluate("number => window.held[number]()", number)
+        page.wait_for_timeout(150)  # its answer may be looked at
+
+
+def until_held(page, count):
+    until(page, f"window.held.length == {count}")

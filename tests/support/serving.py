@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -58,3 +58,11 @@ def error(answer: httpx.Response, status: int) -> str:
     assert answer.headers["content-type"] == "application/json"
     assert answer.json()["status"] == status
     return str(answer.json()["error"])
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    """Wait until this holds."""
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)

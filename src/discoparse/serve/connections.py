@@ -1,21 +1,27 @@
-"""Connections that send nothing, or hardly anything: closed after a while, so that they cost a moment and no memory.
+"""Connections that send or take nothing, or hardly anything: closed after a while, so that they cost a moment and no
+memory, and no server waits for them when it should end.
 
-uvicorn limits neither the time nor the bytes that the head of a request may take.
+uvicorn limits neither the time nor the bytes that the head of a request may take, nor the time that its answer may wait
+for its client; and it forgets that a connection is idle when anything arrives, though that begins no request.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import socket
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 HEAD_SECONDS = 10.0
 HEAD_BYTES = 1 << 16
+TAKING_SECONDS = 30.0  # in which a client must take something of what is there for it
+_TAKING = getattr(socket, "TCP_USER_TIMEOUT", None)  # only Linux has it
 
 
 class WatchedConnection(HttpToolsProtocol):
-    """A connection whose requests must begin properly: the head of each within limits of time and size."""
+    """A connection whose requests must begin properly, the head of each within limits of time and size, and whose
+    answers must be taken, on Linux."""
 
     _alarm: asyncio.TimerHandle | None = None  # set while a head is expected or arrives
     _received = 0  # bytes of it so far
@@ -23,15 +29,20 @@ class WatchedConnection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        if _TAKING is not None:  # the system sees what the client takes; here one sees only what the system takes
+            transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, _TAKING, round(1000 * TAKING_SECONDS))
         self._expect_head()
 
     def data_received(self, data: bytes) -> None:
         if self._alarm is not None:
             self._received += len(data)
+        idle = self.timeout_keep_alive_task
         super().data_received(data)
         if self._alarm is None:
             if self._in_head:  # the rest must come in time; idle time between requests is uvicorn's business
                 self._expect_head()
+            elif idle is not None and self.cycle.response_complete:  # a body that was refused, or empty lines
+                self.timeout_keep_alive_task = self.loop.call_at(idle.when(), self.timeout_keep_alive_handler)
         elif self._received > HEAD_BYTES and not self.transport.is_closing():
             self.send_400_response(f"The head of the request has more than {HEAD_BYTES} bytes.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from discoparse.errors import DiscoparseError, UsageError
@@ -119,13 +120,14 @@ def trees_of(fields: Fields, name: str, format: str, settings: Settings) -> list
     if value is None:
         raise Refusal(422, f"{name} is missing: give trees as JSON objects, or the text of a treebank file")
     if isinstance(value, str):
-        trees = list(_read_treebank(clean(value, name), known, name))
+        found = _read_treebank(clean(value, name), known, name)
     else:
-        trees = [_from_json(data, name) for data in (value if isinstance(value, list) else [value])]
+        found = (_from_json(data, name) for data in (value if isinstance(value, list) else [value]))
+    trees = list(islice(found, settings.sentences + 1))  # who sends too many does not wait until all are read
     if not trees:
         raise Refusal(422, f"{name} has no trees")
     if len(trees) > settings.sentences:
-        raise Refusal(422, f"{name} has {len(trees):,} trees, more than {settings.sentences:,}: send less at once")
+        raise Refusal(422, f"{name} has more than {settings.sentences:,} trees: send less at once")
     return trees
 
 

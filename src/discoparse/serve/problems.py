@@ -12,14 +12,14 @@ from discoparse.serve.exchange import Response
 
 
 class Refusal(Exception):
-    """A request is refused, with this status. `more` is added to the JSON of the answer."""
+    """A request is refused, with this status. Of `more`, what is not None is added to the JSON of the answer."""
 
     def __init__(self, status: int, message: str, headers: dict[str, str] | None = None, **more: Any) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
         self.headers = headers or {}
-        self.more = more
+        self.more = {name: value for name, value in more.items() if value is not None}
 
     def response(self) -> Response:
         """The answer. All of it is ASCII, so a message can quote whatever was sent."""

@@ -18,5 +18,6 @@ const isList = (value, of) => Array.isArray(value) && value.every(of);
 const maybe = (value, is) => value === undefined || is(value);
 
 function isView(view) {
-  return isObject(view) && (isText(view.text) || isList(view.tokens, (words) => isList(words, isText))) && maybe(view.text, isText) && maybe(view.model, isText) && maybe(view.options, isObject) && maybe(view.saved, (saved) => isList(saved, isObject));
+  const isSaved = (one) => isObject(one) && maybe(one.best, Number.isInteger);
+  return isObject(view) && (view.text || isList(view.tokens, (words) => isList(words, isText))) && maybe(view.text, isText) && maybe(view.model, isText) && maybe(view.options, isObject) && maybe(view.saved, (saved) => isList(saved, isSaved));
 }

@@ -65,6 +65,13 @@ async function openLink() {
   await parse();
 }
 
+/** As before the first text: people go back to an address without a link, too. */
+function empty() {
+  opened = undefined;
+  byId("text").value = "";
+  return parse();
+}
+
 // -- models -----------------------------------------------------------------------------------------------------
 
 /** The models that there are, asked for until the server has named them. */
@@ -261,5 +268,5 @@ async function start() {
   }
 }
 
-addEventListener("hashchange", openLink);
+addEventListener("hashchange", () => (location.hash ? openLink() : empty()));
 start();

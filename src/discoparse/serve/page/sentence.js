@@ -194,15 +194,17 @@ export class Sentence {
   // -- choosing -----------------------------------------------------------------------------------------------
 
   async choicePanel(chosen) {
-    if (!this.constraints.isEmpty) return [h("p", { class: "hint" }, "The most probable trees are not available within constraints: remove these first (Correct).")];
-    if (!this.best) {
-      const answer = await postJson("parse", { tokens: [this.tokens], model: this.model, best: MOST });
-      this.best = answer.trees.map((data) => this.adopted(data));
-      if (!this.best.some((tree) => same(tree, this.own))) this.best.push(this.own);
-    }
-    const found = chosen ?? this.best.findIndex((tree) => same(tree, this.tree));
-    if (this.best[found]) this.show(this.best[found]);
-    return [chooser(this.best, found, this.own, (k) => { this.show(this.best[k]); this.page.changed(); })];
+    if (this.constraints.isEmpty) this.best ??= await this.bestTrees();
+    if (!this.constraints.isEmpty) return [h("p", { class: "hint" }, "The most probable trees are not available within constraints: remove these first (Correct).")]; // these may be newer than the question
+    const listed = this.best.some((tree) => same(tree, this.own)) ? this.best : [...this.best, this.own];
+    const found = chosen ?? listed.findIndex((tree) => same(tree, this.tree));
+    if (listed[found] && (chosen !== undefined || this.mode === "choose")) this.show(listed[found]);
+    return [chooser(listed, found, this.own, (k) => { this.show(listed[k]); this.page.changed(); })];
+  }
+
+  async bestTrees() {
+    const answer = await postJson("parse", { tokens: [this.tokens], model: this.model, best: MOST });
+    return answer.trees.map((data) => this.adopted(data));
   }
 
   /** Show one of the best trees, and mark what the parser's own does not have. */
