@@ -20,6 +20,7 @@ from discoparse.evaluation.reliability import calibration_table, diagrams
 from discoparse.model.info import read_info
 from discoparse.neural.calibration import Calibration
 from discoparse.parser.calibrating import FEWEST, fit, fit_map, fit_power, fit_tags
+from discoparse.parser.calibrating import calibrate as calibrate_model
 from discoparse.parser.finding import load_parser
 from discoparse.tree import Tree
 from discoparse.treebank import write_trees
@@ -239,6 +240,47 @@ def test_temperatures_are_tried_on_some_of_the_sentences_and_probabilities_fitte
     alone = fit(parser, right)  # what is tried of them all
     half, no = np.array([0.5]), np.array([False])
     assert mixed.probability(half, no) < alone.probability(half, no)
+
+
+def test_the_best_temperatures_are_those_of_the_final_fit(monkeypatch):
+    losses = {(1.0, 1.5): 0.3, (1.0, 1.25): 0.2, (2.0, 1.5): 0.1, (2.0, 1.25): 0.4}
+    asked = []
+
+    def shares(parser, gold, raw):
+        asked.append((len(gold), raw.structure, raw.labels))
+        return losses[raw.structure, raw.labels], dataclasses.replace(raw, offset=float(len(gold)))
+
+    module = "discoparse.parser.calibrating"
+    monkeypatch.setattr(f"{module}.STRUCTURE", (1.0, 2.0))
+    monkeypatch.setattr(f"{module}.LABELS", (1.5, 1.25))
+    monkeypatch.setattr(f"{module}.TRIED", FEWEST)
+    monkeypatch.setattr(f"{module}._fit_shares", shares)
+    monkeypatch.setattr(f"{module}.fit_tags", lambda parser, gold: float(len(gold)))
+    gold = [parse_tree(GOLD)] * (3 * FEWEST)
+    found = fit(random_parser(), gold)
+    assert asked[-1] == (len(gold), 2.0, 1.5)
+    assert all(number == FEWEST for number, _, _ in asked[:-1])
+    assert (found.structure, found.labels, found.offset, found.tags) == (2.0, 1.5, len(gold), len(gold))
+    few = fit(random_parser(), gold[:FEWEST])  # all of which were tried
+    assert (few.structure, few.labels, few.offset) == (2.0, 1.5, FEWEST)
+    assert len(asked) == 4 + 1 + 4
+
+
+def test_a_model_is_fitted_to_as_many_sentences_as_one_wishes(tmp_path, monkeypatch):
+    model = tmp_path / "model"
+    save_random_model(model)
+    numbers = []
+
+    def fitted(parser, gold, notice):
+        numbers.append(len(gold))
+        return Calibration(offset=0.5)
+
+    monkeypatch.setattr("discoparse.parser.calibrating.fit", fitted)
+    gold = [parse_tree(GOLD)] * 30
+    for most in (7, 30, 31):
+        calibrate_model(model, gold, "cpu", None, most)
+    assert numbers == [6, 30, 30]
+    assert read_info(model).calibration["offset"] == 0.5
 
 
 def test_the_temperature_of_tags_is_the_best_of_those_tried():

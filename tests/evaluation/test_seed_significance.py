@@ -128,7 +128,7 @@ def test_scores_are_those_of_the_evaluation() -> None:
 
 def test_cautious_tests_do_not_count_on_seeds_that_agree_by_luck() -> None:
     """The error is never smaller, the same where seeds differ widely, and p values are rather too large."""
-    rng, shares = np.random.default_rng(5), []
+    rng, shares, ratios = np.random.default_rng(5), [], []
     for seed_sd in (0.0, 0.3):
         wider = []
         for _ in range(100):
@@ -142,6 +142,8 @@ def test_cautious_tests_do_not_count_on_seeds_that_agree_by_luck() -> None:
                 ),
                 strict=True,
             )
+            pairs = list(pairs)
+            ratios.append(pairs[0][1].error / pairs[1][1].error)
             for plain, cautious in pairs:
                 assert cautious.error >= plain.error
                 wider.append(cautious.error > plain.error)
@@ -150,6 +152,7 @@ def test_cautious_tests_do_not_count_on_seeds_that_agree_by_luck() -> None:
                     shares.append(cautious.p < 0.05)
         assert np.mean(wider) > 0.5 if not seed_sd else np.mean(wider) < 0.1
     assert np.mean(shares) <= 0.05
+    assert np.mean(ratios) == pytest.approx(1, abs=0.02)  # both estimate the same variances, one for each system
 
 
 def test_what_cannot_be_tested() -> None:
