@@ -364,10 +364,9 @@ def test_labels_of_whole_chains_are_found_by_each_of_their_nodes():
     for label, expected in ids.items():
         constraints = Constraints((Required(frozenset({0}), label),))
         assert limits_for(constraints, ["a", "b"], vocabulary, spells=False).wanted == [[], expected]
-    for label in (None, "NP"):  # the whole chain says more than a label of it
-        whole = Constraints((Required(frozenset({0, 1}), label, labels=("NP", "NP")),))
-        limits = limits_for(whole, ["a", "b"], vocabulary, spells=False)
-        assert (limits.codes, limits.wanted) == ([3], [[]])
+    whole = Constraints((Required(frozenset({0, 1}), labels=("NP", "NP")),))
+    limits = limits_for(whole, ["a", "b"], vocabulary, spells=False)
+    assert (limits.codes, limits.wanted) == ([3], [[]])
 
 
 def test_limits_name_ids(parser):

@@ -39,7 +39,7 @@ def limits_for(constraints: Constraints, words: Sequence[str], vocabulary: Vocab
     everything = limits.required[0]
     for mask, entry in constraints.by_mask.items():
         code = 0 if entry.labels is None else _chain_code(entry.labels, vocabulary, spells)
-        wanted = [] if code or entry.label is None else _ids_with(entry.label, vocabulary)
+        wanted = [] if entry.label is None else _ids_with(entry.label, vocabulary)
         if mask == everything:
             limits.codes[0], limits.wanted[0] = code, wanted
         else:
