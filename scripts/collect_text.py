@@ -328,6 +328,8 @@ def collect(language: str, clones: Path, output: Path, left_out: LeftOut, jobs: 
                     if not reason:
                         counts["words"] += line.count(" ") + 1
                         file.write(line + "\n")
+            pool.close()  # not terminated: a process that has only just been forked may miss the signal, and hang
+            pool.join()
         unfinished.replace(path)
         rows.append(
             f"{path.name}: {counts['words']:,} words in {counts['sentences']:,} sentences; left out: "
