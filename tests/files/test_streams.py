@@ -96,17 +96,21 @@ def _altered(packed: bytes, place: int) -> bytes:
     return bytes(changed)
 
 
-_PACKED, _PACKED_XZ = gzip.compress(b"some text\n" * 99), lzma.compress(b"some text\n" * 99)
+_PACKED, _PACKED_XZ = gzip.compress(b"some text\n" * 99, mtime=0), lzma.compress(b"some text\n" * 99)
+_BROKEN = {
+    "gzip, cut": _PACKED[:-12],
+    "gzip, cut in its header": _PACKED[:3],
+    "gzip, header": _altered(_PACKED, 2),
+    "gzip, data": _altered(_PACKED, 12),
+    "gzip, checksum": _altered(_PACKED, -8),
+    "xz, cut": _PACKED_XZ[:-40],
+    "xz, cut in its header": _PACKED_XZ[:9],
+    "xz, header": _altered(_PACKED_XZ, 7),
+    "xz, data": _altered(_PACKED_XZ, 30),
+}
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        *(_PACKED[:-12], _PACKED[:3], _PACKED_XZ[:-40], _PACKED_XZ[:9]),  # cut
-        *(_altered(_PACKED, 2), _altered(_PACKED, 12), _altered(_PACKED, -8)),  # header, data, checksum
-        *(_altered(_PACKED_XZ, 7), _altered(_PACKED_XZ, 30)),
-    ],
-)
+@pytest.mark.parametrize("content", _BROKEN.values(), ids=_BROKEN)
 def test_text_of_a_damaged_file_is_an_error_that_names_it(tmp_path, content):
     path = tmp_path / "some text"
     path.write_bytes(content)
