@@ -104,6 +104,9 @@ def test_errors_name_the_file_that_was_asked_for(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError) as taken:
         replace_file(tmp_path, b"")
     assert (taken.value.filename, taken.value.filename2) == (str(tmp_path), None)
+    with pytest.raises(FileNotFoundError) as within:
+        replace_directory(tmp_path / "d", {"missing/a": b""})
+    assert within.value.filename == str(tmp_path / "d")
 
 
 def test_permissions(tmp_path: Path, umask) -> None:

@@ -228,6 +228,13 @@ def test_layers_by_any_name_are_limited():
         transformer_of({"model_type": "distilbert", **sizes})
 
 
+@pytest.mark.parametrize("setting", ["dtype", "torch_dtype"])
+def test_a_transformer_that_was_published_in_half_precision_is_made_in_single(setting):
+    sizes = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 20, "vocab_size": 50}
+    made = transformer_of({"model_type": "bert", "num_hidden_layers": 1, **sizes, setting: "bfloat16"})
+    assert {parameter.dtype for parameter in made.parameters()} == {torch.float32}
+
+
 def in_another_thread(what):
     with ThreadPoolExecutor(1) as executor:
         return executor.submit(what).result()
@@ -238,12 +245,10 @@ def test_threads_that_load_models_leave_the_hub_as_it_was(monkeypatch):
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    first, second = unfilled._offline(), unfilled._offline()
-    first.__enter__()
-    in_another_thread(second.__enter__)
-    first.__exit__(None, None, None)
+    with unfilled._offline:
+        in_another_thread(unfilled._offline.__enter__)
     assert constants.HF_HUB_OFFLINE
-    in_another_thread(lambda: second.__exit__(None, None, None))
+    in_another_thread(unfilled._offline.__exit__)
     assert not constants.HF_HUB_OFFLINE
 
 
@@ -251,7 +256,7 @@ def test_only_the_modules_of_the_model_are_counted(monkeypatch):
     """Other threads may make any number; the hook that counts is put there once, since they may be going through all
     hooks at any time."""
     monkeypatch.setattr(unfilled, "_MOST_MODULES", 5)
-    with unfilled._of_limited_size():
+    with unfilled._limit:
         hooks = dict(torch_module._global_module_registration_hooks)
         assert in_another_thread(lambda: made(20)) == 20
         assert in_another_thread(lambda: made_within_the_limit(5)) == 5
@@ -267,7 +272,7 @@ def made(number: int) -> int:
 
 
 def made_within_the_limit(number: int) -> int:
-    with unfilled._of_limited_size():
+    with unfilled._limit:
         return made(number)
 
 

@@ -43,5 +43,5 @@ def command(
         require_folder(output)
     options = drawing.for_output(format, output)
     picked = selection.pick(reading.trees(file), None if file2 is None else reading.trees(file2))
-    by_themselves = selection.is_single or is_folder(output)  # or the file is named by the number
-    write_pictures(picked, format, options, output, no_caption if by_themselves else caption_of)
+    caption = no_caption if selection.is_single or is_folder(output) else caption_of  # in a folder, files have numbers
+    write_pictures(picked, format, options, output, caption)

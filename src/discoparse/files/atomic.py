@@ -127,7 +127,7 @@ def existing_directory(path: Path) -> Path:
 
 def _rename_in(error: BaseException, unfinished: str, path: PathLike) -> None:
     """Let an error name what the user asked for, and not what is written first, or nothing at all."""
-    if isinstance(error, OSError) and (error.filename == unfinished or error.errno in _NO_ROOM):
+    if isinstance(error, OSError) and (str(error.filename).startswith(unfinished) or error.errno in _NO_ROOM):
         error.filename, error.filename2 = os.fspath(path), None
 
 

@@ -134,7 +134,7 @@ def check_pieces(pieces: PieceVocabulary, config: PretrainedConfig) -> None:
     if isinstance(known, int) and pieces.largest_id() >= known:
         raise ValueError(f"the tokenizer has pieces up to {pieces.largest_id()}, the encoder {known} embeddings")
     try:
-        pieces.pieces_of(["\U0010fffd"])  # nobody's character: a tokenizer must say something about it
+        pieces.try_out()
     except DiscoparseError as error:
         raise ValueError(str(error)) from None
     if pieces.window <= len(pieces.prefix) + len(pieces.suffix):

@@ -17,7 +17,7 @@ DEVICES = ("auto", "cpu", "cuda")
 _MOST_THREADS = 1024  # PyTorch starts as many as it is told to, and a million leave no program of the user any
 
 
-def choose_device(name: str = "auto") -> torch.device:
+def choose_device(name: str | torch.device = "auto") -> torch.device:
     """The device of that name; `auto` is a GPU if PyTorch finds one.
 
     >>> choose_device("cpu")
@@ -28,7 +28,7 @@ def choose_device(name: str = "auto") -> torch.device:
     available = torch.cuda.is_available()
     if name == "auto":
         name = "cuda" if available else "cpu"
-    kind = str(name).partition(":")[0]  # of a `torch.device`, too
+    kind = str(name).partition(":")[0]
     if kind not in DEVICES:
         raise UsageError(f"unknown device {name!r}: choose one of {', '.join(DEVICES)}")
     if kind == "cuda" and not available:
@@ -36,7 +36,7 @@ def choose_device(name: str = "auto") -> torch.device:
     return torch.device(name)
 
 
-def device_name(name: str = "auto") -> str:
+def device_name(name: str | torch.device = "auto") -> str:
     """As `choose_device`, but PyTorch is only asked where there may be a GPU.
 
     >>> device_name("cpu")

@@ -84,6 +84,10 @@ class PieceVocabulary:
         """The id of a piece by its name; None if there is none."""
         return self._cut.token_to_id(name)
 
+    def try_out(self) -> None:
+        """A `DiscoparseError` for a tokenizer that has nothing to say about characters that are nobody's."""
+        self.pieces_of(["\U0010fffd", "a\U0010fffd"])
+
     def largest_id(self) -> int:
         """Of all pieces."""
         special = (*self.prefix, *self.suffix, self.padding, self.unknown)

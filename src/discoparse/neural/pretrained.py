@@ -261,7 +261,7 @@ def _piece_vocabulary(tokenizer: Any, transformer: Any) -> PieceVocabulary:
     pieces = PieceVocabulary(cut.to_str(), prefix, suffix, padding, unknown, _window(transformer))
     if pieces.largest_id() >= known:
         raise ValueError(f"it has pieces up to {pieces.largest_id()}, the encoder {known} embeddings: it is another's")
-    pieces.pieces_of(_STRANGE)
+    pieces.try_out()
     return pieces
 
 
@@ -276,7 +276,6 @@ def _with_embeddings(cut: Any, known: int) -> Any:
     return Tokenizer.from_str(json.dumps(data | {"added_tokens": added}))
 
 
-_STRANGE = ("\U0010fffd", "a\U0010fffd")  # nobody's characters: a tokenizer must say something about them
 _PROBES = ("a", "de", "in", "the", "и", "の")  # frequent words: a tokenizer knows some of them
 
 

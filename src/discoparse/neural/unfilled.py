@@ -6,8 +6,7 @@ Nothing is fetched, no code but the library's runs, and sizes that would take ho
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from torch.nn.modules.module import register_module_module_registration_hook
@@ -16,8 +15,9 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 _MOST_MODULES = 5000  # large transformers have one or two thousand
-# What does not change the vectors: where parts could be fetched from, how the library computes, what it returns beside
-# them, and names for the outputs of a head (which it makes, if it is told how many).
+# What does not change the vectors: where parts could be fetched from, how the library computes (many are published in
+# half precision), what it returns beside them, and names for the outputs of a head (which it makes, if it is told how
+# many).
 _LEFT_OUT = {
     *("auto_map", "backbone", "backbone_kwargs", "use_pretrained_backbone", "use_timm_backbone"),
     *("attn_implementation", "_attn_implementation", "experts_implementation", "_experts_implementation"),
@@ -34,9 +34,8 @@ def transformer_of(config: Mapping[str, Any]) -> PreTrainedModel:
     from transformers import AutoConfig, AutoModel
 
     settings = {name: value for name, value in _kept(config).items() if name != "model_type"}
-    with _offline(), _of_limited_size():
-        model = AutoModel.from_config(AutoConfig.for_model(config["model_type"], **settings))  # type: ignore[no-untyped-call, unused-ignore]
-    return model.float()  # type: ignore[no-any-return, unused-ignore] # it may have been published in half precision
+    with _offline, _limit:
+        return AutoModel.from_config(AutoConfig.for_model(config["model_type"], **settings))  # type: ignore[no-any-return, no-untyped-call, unused-ignore]
 
 
 def _kept(value: Any) -> Any:
@@ -50,59 +49,64 @@ def _kept(value: Any) -> Any:
     return value
 
 
-@contextmanager
-def _offline() -> Iterator[None]:
-    """Without the Hugging Face hub: some architectures look there for a part that they have by default.
-
-    The library has one switch for all threads: the first that comes here turns it, the last that leaves turns it back.
+class _HubSwitch:
+    """While it is entered, the library asks nothing of the Hugging Face hub: some architectures look there for a part
+    that they have by default. All threads share the library's setting: the first changes it, the last changes it back.
     """
-    from huggingface_hub import constants
-
-    with _here.lock:
-        if not _here.count:
-            _here.before, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, True
-        _here.count += 1
-    try:
-        yield
-    finally:
-        with _here.lock:
-            _here.count -= 1
-            if not _here.count:
-                constants.HF_HUB_OFFLINE = _here.before
-
-
-class _Here:
-    """How many threads make a transformer, and whether the hub was switched off before."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.count = 0
-        self.before = False
-        self.counts_modules = False  # the hook is there
+        self._lock = threading.Lock()
+        self._entered = 0
+        self._before = False
+
+    def __enter__(self) -> None:
+        from huggingface_hub import constants
+
+        with self._lock:
+            if not self._entered:
+                self._before, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, True
+            self._entered += 1
+
+    def __exit__(self, *error: object) -> None:
+        from huggingface_hub import constants
+
+        with self._lock:
+            self._entered -= 1
+            if not self._entered:
+                constants.HF_HUB_OFFLINE = self._before
 
 
-_here = _Here()
-_made = threading.local()  # `left`: how many modules this thread may still make; None where it may make any number
+class _ModuleLimit(threading.local):
+    """While it is entered, refuses more modules than any transformer has: every architecture has its own name for the
+    number of layers. It counts those of its own thread."""
+
+    left: int | None = None  # modules that may still be made
+
+    def __enter__(self) -> None:
+        _watch_modules()
+        self.left = _MOST_MODULES
+
+    def __exit__(self, *error: object) -> None:
+        self.left = None
+
+    def count(self, *_: Any) -> None:
+        if self.left is None:
+            return
+        if not self.left:
+            raise ValueError(f"it has more than {_MOST_MODULES:,} parts")
+        self.left -= 1
 
 
-@contextmanager
-def _of_limited_size() -> Iterator[None]:
-    """Refuse more modules than any transformer has: every architecture has its own name for the number of layers."""
-    with _here.lock:
-        if not _here.counts_modules:  # it stays: other threads may be going through all hooks when this one is ready
-            register_module_module_registration_hook(_count_module)
-            _here.counts_modules = True
-    _made.left = _MOST_MODULES
-    try:
-        yield
-    finally:
-        _made.left = None
+_offline = _HubSwitch()
+_limit = _ModuleLimit()
+_lock = threading.Lock()
+_watched = False
 
 
-def _count_module(*_: Any) -> None:
-    left = getattr(_made, "left", None)
-    if left is None:
-        return
-    if not left:
-        raise ValueError(f"it has more than {_MOST_MODULES:,} parts")
-    _made.left = left - 1
+def _watch_modules() -> None:
+    """Let PyTorch tell of every module from now on: to take that back would disturb threads that make some."""
+    global _watched
+    with _lock:
+        if not _watched:
+            register_module_module_registration_hook(_limit.count)
+            _watched = True

@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discoparse.errors import UsageError
 from discoparse.neural.ensemble import EnsembleDecoder
 from discoparse.parser.finding import load
 from discoparse.parser.parser import Parser
 from discoparse.tree import Tree
+
+if TYPE_CHECKING:
+    import torch
 
 _AT_ONCE = 2000  # trees that are compared at once
 
@@ -65,7 +68,9 @@ class Ensemble(Parser):
             yield from zip(window, self.agreement(window), strict=True)
 
 
-def load_ensemble(models: Sequence[str | Path], device: str = "auto", threads: int | None = None) -> Ensemble:
+def load_ensemble(
+    models: Sequence[str | Path], device: str | torch.device = "auto", threads: int | None = None
+) -> Ensemble:
     """Several models as one parser, by their names or directories; as `load` for one."""
     return Ensemble([load(model, device, threads) for model in models])
 

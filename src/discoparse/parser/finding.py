@@ -145,12 +145,12 @@ def _no_model(name: str, installed: Installed) -> str:
     return f"there is no model {name!r}: did you mean {meant}?{missing}"
 
 
-def load(model: str | Path, device: str = "auto", threads: int | None = None) -> Parser:
+def load(model: str | Path, device: str | torch.device = "auto", threads: int | None = None) -> Parser:
     """The parser of an installed model, as `load("nl")`, or of a model's directory.
 
-    `device` is `auto` (a GPU if there is one), `cpu` or `cuda`. `threads` sets how many threads parsing uses, and
-    PyTorch in this whole process and in others that the parser is sent to; by default the compiled network uses one,
-    and PyTorch's setting is left alone. Loading runs no code that a model brings along.
+    `device` is `auto` (a GPU if there is one), `cpu`, `cuda` or one of PyTorch. `threads` sets how many threads parsing
+    uses, and PyTorch in this whole process and in others that the parser is sent to; by default the compiled network
+    uses one, and PyTorch's setting is left alone. Loading runs no code that a model brings along.
     """
     directory = find_model(model)
     from discoparse.neural.device import device_name, use_threads
@@ -160,7 +160,9 @@ def load(model: str | Path, device: str = "auto", threads: int | None = None) ->
     return load_parser(directory, device_name(device), threads)
 
 
-def load_several(models: str | tuple[str, ...], device: str = "auto", threads: int | None = None) -> Parser:
+def load_several(
+    models: str | tuple[str, ...], device: str | torch.device = "auto", threads: int | None = None
+) -> Parser:
     """The parser of a model by its name, or of several that parse together."""
     if isinstance(models, str):
         return load(models, device, threads)
