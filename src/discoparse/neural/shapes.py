@@ -94,7 +94,7 @@ def _shapes_by_pytorch(config: NetworkConfig) -> dict[str, Shape]:
 
     with torch.device("meta"), NoInitialValues():
         network = Network(config)
-    tables = sum(buffer.numel() * buffer.element_size() for buffer in network.buffers())
+    tables = sum(buffer.nbytes for buffer in network.buffers())
     if tables > _MOST_TABLES:
         raise ValueError(f"it computes tables of {tables:,} bytes from its settings")
     return {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
